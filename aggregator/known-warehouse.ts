@@ -70,7 +70,8 @@ export function createKnownWarehouse(deps: KnownWarehouseDeps): KnownWarehouse {
 async function hasEvents({ warehouse }: KnownWarehouseDeps): Promise<boolean> {
   const [row] = await warehouse.query<{ rows: string | null; parts: string }>({
     sql: `SELECT toString((SELECT max(total_rows) FROM system.tables
-                           WHERE database = 'metergate' AND name = 'events')) AS rows,
+                           WHERE database = 'metergate'
+                             AND name IN ('events', 'change_events', 'voided_events'))) AS rows,
             toString((SELECT count() FROM system.detached_parts
                       WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%')) AS parts`,
     connection: 'load',

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
+import { createLoggedBatches } from './audit/logged-batches.ts';
 import { loggedEvents } from './audit/logged-events.ts';
 import type { LogSpan } from './audit/logged-frames.ts';
 import type { Place } from './store/leases.ts';
@@ -29,25 +30,25 @@ export async function rebuildWarehouse(
   mayWrite?: () => Promise<void>,
 ): Promise<void> {
   const logId = Buffer.from(reader.logId).toString('hex');
-  let lines: Buffer[] = [];
+  const batches = createLoggedBatches(LINES_MAX);
   let events = 0;
 
   async function insert(): Promise<void> {
-    if (lines.length === 0) return;
-    events += lines.length;
-    // Like a range that was cut off: the stored rows show which of it exists already.
-    const block = { token: `rebuild-${randomUUID()}`, lines: Buffer.concat(lines) };
-    lines = [];
-    const sentAgain = { wasSent: true, ...(mayWrite ? { mayWrite } : {}) };
-    await warehouse.insertEvents({ ...block, ...sentAgain, timeoutMs: INSERT_TIMEOUT_MS });
+    for (const { events: count, ...batch } of batches.take()) {
+      events += count;
+      // Like a range that was cut off: the stored rows show which of it exists already.
+      const block = { token: `rebuild-${randomUUID()}`, ...batch };
+      const sentAgain = { wasSent: true, ...(mayWrite ? { mayWrite } : {}) };
+      await warehouse.insertEvents({ ...block, ...sentAgain, timeoutMs: INSERT_TIMEOUT_MS });
+    }
   }
 
   for (let partition = 0; partition < reader.partitions; partition++) {
     const span = await keptSpan({ pool, reader }, { logId, partition });
     for await (const found of loggedEvents(reader, span)) {
-      for (const { line } of found) {
-        lines.push(line);
-        if (lines.length === LINES_MAX) await insert();
+      for (const event of found) {
+        batches.add(event);
+        if (batches.isFull()) await insert();
       }
     }
     await insert();

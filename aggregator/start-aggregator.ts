@@ -11,6 +11,7 @@ import { AGGREGATOR_DEFAULTS, type AggregatorOptions, DISTRIBUTED_DEFAULTS } fro
 import { lockDistributedLoad, lockOneLoad } from './audit/audit-lock.ts';
 import { type Auditor, startAuditor } from './audit/auditor.ts';
 import type { AuditLimits } from './audit/compare-places.ts';
+import { startShowingChanges } from './changes/show-changes.ts';
 import { READ_BYTES_MAX } from './load/block-reader.ts';
 import type { DistributedLoad } from './load/load-range.ts';
 import { ALL_PARTITIONS, startPartitionAssignment } from './load/partition-assignment.ts';
@@ -47,7 +48,11 @@ export interface Aggregator {
 }
 
 /** The notifications it listens to. */
-export const AGGREGATOR_CHANNELS = [CHANNELS.readerWaits, CHANNELS.auditRequested] as const;
+export const AGGREGATOR_CHANNELS = [
+  CHANNELS.readerWaits,
+  CHANNELS.auditRequested,
+  CHANNELS.usageChanges,
+] as const;
 
 /** The frames of the block that is loaded, its lines, and the frames that are read meanwhile. */
 const LOAD_MEMORY = { pieceBytes: READ_BYTES_MAX, keptBytesMax: 96 * 1024 * 1024 };
@@ -68,6 +73,7 @@ export function startAggregator(
   const loaders = Array.from({ length: reader.partitions }, (_, partition) =>
     createPartitionLoader({ ...deps, ...kept, metrics, memory, assignment }, partition, whole),
   );
+  const changes = startShowingChanges(deps);
   const auditor = startAuditorOf({ ...deps, ...kept }, loaders, whole);
   return {
     channels: {
@@ -75,12 +81,13 @@ export function startAggregator(
         for (const loader of loaders) loader.readerWaits();
       },
       [CHANNELS.auditRequested]: () => auditor.requested(),
+      [CHANNELS.usageChanges]: () => changes.wake(),
     },
-    failed: Promise.race(loaders.map(({ failed }) => failed)),
+    failed: Promise.race([changes, ...loaders].map(({ failed }) => failed)),
     async close() {
       // The auditor first: an audit needs the partition to be held until it is through.
       await auditor.close();
-      await Promise.all(loaders.map((loader) => loader.close()));
+      await Promise.all([changes, ...loaders].map((one) => one.close()));
       await assignment.close();
     },
   };

@@ -114,7 +114,7 @@ async function serve(side: ControlSide): Promise<void> {
   // As many Metergates as there may be on one database: no two processes write one log.
   const sender = config.distributed ? owner : Buffer.from(logReader.logId).toString('hex');
   const delivery = openDelivery(side, { postgresUrl, secrets, metrics, owner: sender });
-  const channels = { ...load.channels, ...controlPlane.notifications.channels, ...delivery.channels };
+  const channels = mergeChannels([load, controlPlane.notifications, delivery]);
   const onSession = () => {
     controlPlane.notifications.onSession();
     delivery.look();
@@ -132,6 +132,21 @@ async function serve(side: ControlSide): Promise<void> {
   fillDemo(side);
   await load.start();
   loadLater(side, controlPlane.loadGraphql);
+}
+
+type Channels = Record<string, (payload: string) => void>;
+
+/** Several parts of the process may listen to one channel. */
+function mergeChannels(parts: ReadonlyArray<{ channels: Channels }>): Channels {
+  const merged: Channels = {};
+  for (const [channel, receive] of parts.flatMap(({ channels }) => Object.entries(channels))) {
+    const before = merged[channel];
+    merged[channel] = (payload) => {
+      before?.(payload);
+      receive(payload);
+    };
+  }
+  return merged;
 }
 
 /** Once the data plane serves, too: it is filled through the public port. */

@@ -11,6 +11,7 @@ import type { DerivedSecrets } from '../domain/secrets.ts';
 import { OPEN_ACCESS, type OperatorAccess } from '../infra/platform/operator-access.ts';
 import type { PrivateTargets } from '../infra/platform/private-targets.ts';
 import type { Clock } from '../infra/ports/clock.ts';
+import type { EventLogReader } from '../infra/ports/event-log.ts';
 import type { UsageWriter } from '../infra/ports/usage-writer.ts';
 import type { Warehouse } from '../infra/ports/warehouse.ts';
 import type { LiveUsage } from './analytics/live/live-usage.ts';
@@ -64,11 +65,12 @@ import { createServicePages } from './routes/service.ts';
 import { simulationHandlers } from './routes/simulations.ts';
 import { subscriptionHandlers } from './routes/subscriptions.ts';
 import { createUsageHandlers } from './routes/usage.ts';
+import { createUsageCorrectionHandlers } from './routes/usage-corrections.ts';
 import { webhookDeliveryHandlers } from './routes/webhook-deliveries.ts';
 import { createWebhookHandlers } from './routes/webhooks.ts';
 import { workspaceHandlers } from './routes/workspace.ts';
 import type { Freshness } from './usage/freshness.ts';
-import { createReadLong } from './usage/long-reads.ts';
+import { createReadLong, type ReadLong } from './usage/long-reads.ts';
 import { createWidgetPages } from './widget/widget-pages.ts';
 
 export interface AppDeps {
@@ -89,6 +91,7 @@ export interface AppDeps {
   jobWatch: JobWatch;
   reservationMetrics: ReservationMetrics;
   usageWriter: UsageWriter;
+  logReader: EventLogReader;
   secrets: DerivedSecrets;
   clock: Clock;
   log: Logger;
@@ -129,10 +132,13 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
   const reads = { customerGrantsReads, checks };
   const feed = createEntitlementFeed({ ...deps, ...reads, asOfMs: freshness.asOfMs });
   createFeedGauges(metrics, feed.gauges);
+  const runChange = withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate);
+  const readLong = createReadLong();
   const graphql = withGraphql(
     { ...deps, ...reads, readiness, chargeRequest },
     {
-      ...createHandlers(deps, reads, webhookTargets),
+      ...createHandlers({ ...deps, readLong }, reads, webhookTargets),
+      ...createUsageCorrectionHandlers({ ...deps, readLong, runChange }),
       ...createEntitlementFeedHandlers({ ...deps, feed }),
       ...createReservingHandlers({
         ...deps,
@@ -151,7 +157,7 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
     authorise: createAuthorise({ ...deps, ...secrets, takeRequest, nowMs: clock.nowMs }),
     takeRequest,
     inPlace: createRequestPlaces(),
-    runChange: withLocalInvalidation(createRunChange(pool, secrets.sealingKey), deps.invalidate),
+    runChange,
     pool,
     clock,
   });
@@ -173,8 +179,12 @@ export function createApp(deps: AppDeps, options: AppOptions = {}): App {
 type Reads = Parameters<typeof createEntitlementHandlers>[0];
 
 /** Those of all operations with a key. */
-function createHandlers(deps: AppDeps, reads: Reads, webhookTargets: PrivateTargets) {
-  const reading = { ...deps, ...reads, readLong: createReadLong() };
+function createHandlers(
+  deps: AppDeps & { readLong: ReadLong },
+  reads: Reads,
+  webhookTargets: PrivateTargets,
+) {
+  const reading = { ...deps, ...reads };
   return {
     ...customerHandlers,
     ...createCustomerTokenHandlers(deps.secrets),

@@ -11,11 +11,13 @@ import {
   type CreditsInvalidation,
   type Invalidation,
   type LoadedThrough,
+  type UsageChangesInvalidation,
 } from '../schemas/stored/channels.ts';
-import { createLiveUsage } from './analytics/live/live-usage.ts';
+import { createLiveUsage, type LiveUsage } from './analytics/live/live-usage.ts';
 import { type App, type AppDeps, type AppOptions, createApp } from './app.ts';
 import { startClockRepair } from './clock/clock-repair.ts';
 import { startSubscriptionClock } from './clock/subscription-clock.ts';
+import { startCorrections } from './corrections/corrections-job.ts';
 import { startSimulator } from './cost/simulator.ts';
 import { startCreditExpiry } from './credits/credit-expiry.ts';
 import { startCreditSchedule } from './credits/credit-schedule.ts';
@@ -38,6 +40,7 @@ import { notifyReaderWaits, readLoadedPartitions, readLoadedPosition } from './s
 import { type Repairs, readRepairs } from './store/repairs.ts';
 import { createFreshness, type Freshness } from './usage/freshness.ts';
 import { createPartitionCuts } from './usage/partition-cuts.ts';
+import { createUsageViews } from './usage/usage-views.ts';
 
 /** Created here, from the other dependencies. */
 type Inside =
@@ -54,7 +57,6 @@ type Inside =
   | 'reservationMetrics';
 
 export interface ControlPlaneDeps extends Omit<AppDeps, Inside> {
-  logReader: EventLogReader;
   /** For a log with a retention time: reads its present setting. */
   logKeepsMs?: (() => Promise<number | undefined>) | undefined;
   /**
@@ -81,7 +83,8 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   const { pool, logReader, clock, log } = deps;
   const progress = progressOf(logReader, pool);
   const requestLoad = () => notifyReaderWaits(pool);
-  const freshness = createFreshness({ ...progress, ...repairsOf(deps), requestLoad, clock, log });
+  const views = createUsageViews(deps);
+  const freshness = createFreshness({ ...progress, ...repairsOf(deps), views, requestLoad, clock, log });
   const liveUsage = createLiveUsage({ ...deps, logId: progress.logId });
   const inside = { freshness, liveUsage, logId: progress.logId };
   const { invalidations, ...caches } = createCaches(deps, freshness);
@@ -105,19 +108,7 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   return {
     ...served,
     notifications: {
-      channels: {
-        ...invalidations.channels,
-        [CHANNELS.changes]: (payload) => {
-          invalidate(CHANNELS.changes, payload);
-          if (mayMap(payload)) jobs.wakeMatcher();
-        },
-        [CHANNELS.loaded]: (payload) => {
-          freshness.loaded(JSON.parse(payload) as LoadedThrough);
-          liveUsage.wake();
-        },
-        [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
-        [CHANNELS.simulationRequested]: jobs.wakeSimulator,
-      },
+      channels: channelsOf(invalidations.channels, { jobs, freshness, liveUsage }),
       onSession() {
         freshness.newSession();
         invalidations.onSession();
@@ -135,6 +126,36 @@ export function createControlPlane(deps: ControlPlaneDeps, options: AppOptions =
   };
 }
 
+interface Notified {
+  jobs: ReturnType<typeof startJobs>;
+  freshness: Freshness;
+  liveUsage: LiveUsage;
+}
+
+/** What is invalidated, and wakes what waits for it. */
+function channelsOf(
+  invalidated: ControlPlane['notifications']['channels'],
+  { jobs, freshness, liveUsage }: Notified,
+): ControlPlane['notifications']['channels'] {
+  return {
+    ...invalidated,
+    [CHANNELS.changes]: (payload) => {
+      invalidated[CHANNELS.changes]?.(payload);
+      if (mayMap(payload)) jobs.wakeMatcher();
+    },
+    [CHANNELS.usageChanges]: (payload) => {
+      invalidated[CHANNELS.usageChanges]?.(payload);
+      jobs.wakeCorrections();
+    },
+    [CHANNELS.loaded]: (payload) => {
+      freshness.loaded(JSON.parse(payload) as LoadedThrough);
+      liveUsage.wake();
+    },
+    [CHANNELS.fanoutRequested]: jobs.wakeNotifier,
+    [CHANNELS.simulationRequested]: jobs.wakeSimulator,
+  };
+}
+
 /** Jobs driven by time and by changes; the job watch reports which of them is stuck. */
 function startJobs(
   deps: ControlPlaneDeps,
@@ -142,7 +163,6 @@ function startJobs(
   metrics: ReservationMetrics,
 ) {
   const { pool, clock, log } = deps;
-  const { asOfMs } = freshness;
   const sweep = startSweep(pool, log);
   const clockMetrics = createClockMetrics(deps.metrics, clock.nowMs);
   const subscriptionClock = startSubscriptionClock({ pool, clock, log, metrics: clockMetrics });
@@ -154,7 +174,8 @@ function startJobs(
   const changeNotifier = startChangeNotifier({ pool, clock, log, metrics: notifierMetrics });
   const logWatch = watchLog(deps);
   const clockRepair = startClockRepair({ pool, clock, log });
-  const simulator = startSimulator({ ...deps, asOfMs });
+  const simulator = startSimulator({ ...deps, asOfMs: freshness.asOfMs });
+  const corrections = startCorrections({ ...deps, freshness });
   const jobWatch = startJobWatch(deps, watchedJobs({ watchesLog: logWatch !== undefined }));
   const jobs = [
     jobWatch,
@@ -167,6 +188,7 @@ function startJobs(
     reservationExpiry,
     processorMatcher,
     simulator,
+    corrections,
     sweep,
   ];
   return {
@@ -174,6 +196,7 @@ function startJobs(
     wakeMatcher: () => processorMatcher.wake(),
     wakeNotifier: () => changeNotifier.wake(),
     wakeSimulator: () => simulator.wake(),
+    wakeCorrections: () => corrections.wake(),
     /** Closes one job after the other, in the order of their start. */
     async close() {
       for (const job of jobs) await job.close();
@@ -220,8 +243,14 @@ function createCaches(deps: ControlPlaneDeps, freshness: Freshness) {
       },
       [CHANNELS.credits]: (payload) =>
         entitlementCache.invalidateCredits(JSON.parse(payload) as CreditsInvalidation),
+      [CHANNELS.usageChanges]: (payload) => {
+        const { environment } = JSON.parse(payload) as UsageChangesInvalidation;
+        freshness.views.invalidate(environment);
+        entitlementCache.counters.changed(environment);
+      },
     },
     onSession() {
+      freshness.views.clear();
       keys.clear();
       tokenIssuers.clear();
       entitlementCache.newSession();

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import type { ExactNumber } from './primitives/exact-json.ts';
 import { EntitlementValue } from './resources/entitlement-values.ts';
 import { Decimal, Timestamp } from './resources/fields.ts';
-import { PLAN_STATUSES, SUBSCRIPTION_STATUSES, THRESHOLD_KINDS } from './value-sets.ts';
+import { CORRECTION_KINDS, PLAN_STATUSES, SUBSCRIPTION_STATUSES, THRESHOLD_KINDS } from './value-sets.ts';
 
 /**
  * One type of webhook event: the source of the TypeScript types, the test event of an endpoint, the
@@ -149,6 +149,37 @@ export const EVENTS = {
       thresholdValue: 80,
       kind: 'soft',
       currentUsage: 81,
+    },
+  }),
+  'usage.corrected': defineEvent({
+    summary: 'Usage that was counted was corrected.',
+    description:
+      'Sent once for each correction, when all of it counts. One that voids many events sends one event.',
+    data: Type.Object({
+      correctionId: Type.String({ description: 'The id of the correction.' }),
+      kind: Type.Enum([...CORRECTION_KINDS], {
+        description:
+          '`void`: one event was voided. `amendment`: one event was replaced by another one. `selection`: ' +
+          'many were voided at once.',
+      }),
+      voided: Type.Integer({ description: 'How many events were voided.' }),
+      customerId: Type.Optional(
+        Type.String({ description: 'The customer of the voided event, or the one that was selected.' }),
+      ),
+      meterId: Type.Optional(
+        Type.String({ description: 'The key of the meter of the voided event, or of the selected one.' }),
+      ),
+      eventId: Type.Optional(Type.String({ description: 'Of one event: the voided one.' })),
+      newEventId: Type.Optional(Type.String({ description: 'Of an amendment: the event in its place.' })),
+      reason: Type.Optional(Type.String({ description: 'The reason that was given.' })),
+    }),
+    example: {
+      correctionId: 'cor_example',
+      kind: 'void',
+      voided: 1,
+      customerId: 'cus_example',
+      meterId: 'meter_example',
+      eventId: 'use_example',
     },
   }),
   'credit.granted': defineEvent({

@@ -25,6 +25,7 @@ import { serviceRoutes } from './resources/service.ts';
 import { simulationRoutes } from './resources/simulations.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { usageRoutes } from './resources/usage.ts';
+import { usageCorrectionRoutes } from './resources/usage-corrections.ts';
 import { usageEventRoutes } from './resources/usage-events.ts';
 import { usageLevelRoutes } from './resources/usage-levels.ts';
 import { usageLiveRoutes } from './resources/usage-live.ts';
@@ -57,6 +58,8 @@ export const ROUTES = {
   ...reservationRoutes,
   ...usageEventRoutes,
   ...cloudEventRoutes,
+  // Before paths with `{customerId}` in the place of `corrections`.
+  ...usageCorrectionRoutes,
   ...usageRoutes,
   ...costRoutes,
   ...simulationRoutes,

@@ -8,6 +8,7 @@ export const SCOPES = [
   'entitlements:read',
   'usage:write',
   'usage:read',
+  'usage:correct',
   'webhooks:read',
   'webhooks:write',
   'integrations:manage',

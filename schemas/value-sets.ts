@@ -45,3 +45,6 @@ export type GrantRhythm = (typeof GRANT_RHYTHMS)[number];
 /** When what is left of such a grant expires. */
 export const GRANT_EXPIRIES = ['period_end', 'never'] as const;
 export type GrantExpiry = (typeof GRANT_EXPIRIES)[number];
+
+/** Of corrections of usage. */
+export const CORRECTION_KINDS = ['void', 'amendment', 'selection'] as const;

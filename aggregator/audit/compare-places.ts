@@ -20,6 +20,7 @@ import {
   differentByProperty,
   eventSums,
   type HourDifferences,
+  hasVoidedEvents,
   rollupSums,
   type Slice,
 } from './stored-sums.ts';
@@ -90,11 +91,15 @@ async function compareSlice(deps: AuditDeps, hold: Hold, slice: Slice): Promise<
   const { spans, sinceMs, rollup, stored, storedSince, byProperty } = await hold(async (paused) => {
     const spans = await findLogSpans(deps, paused);
     const sinceMs = spans[0]?.sinceMs ?? 0;
-    const stored = await eventSums(warehouse, slice, { hoursFromMs, sinceMs: 0 });
+    const counted = { hoursFromMs, sinceMs: 0, voided: 'subtracted' } as const;
+    const stored = await eventSums(warehouse, slice, counted);
     const rollup = await rollupSums(warehouse, slice, hoursFromMs);
     const limit = deps.limits?.differencesMax ?? LIMITS.differencesMax;
     const byProperty = await differentByProperty(warehouse, slice, { hoursFromMs, limit });
-    const storedSince = sinceMs === 0 ? stored : await eventSums(warehouse, slice, { hoursFromMs, sinceMs });
+    // The log has a record of each void as well.
+    const isStored = sinceMs === 0 && !(await hasVoidedEvents(warehouse));
+    const onLog = { hoursFromMs, sinceMs, voided: 'counted' } as const;
+    const storedSince = isStored ? stored : await eventSums(warehouse, slice, onLog);
     return { spans, sinceMs, stored, rollup, storedSince, byProperty };
   });
   const logged = await logSums(deps.reader, { spans, hoursFromMs }, slice);

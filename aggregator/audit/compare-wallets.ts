@@ -184,7 +184,7 @@ async function differencesOf(
 ): Promise<{ found: CostDifference[]; rest: TouchedCustomerMeter[] }> {
   const question = { nowMs: clock.nowMs(), keptFromMs: keptFromMs() };
   const { facts, rest } = await readSettlementInputs(db, customerMeters, question);
-  const usage = await readCustomerMeterUsage(warehouse, facts);
+  const usage = await readCustomerMeterUsage({ db, warehouse }, facts);
   const differing = costChanges(usage).filter(({ before, cost }) => before !== cost);
   // A change that came meanwhile is settled next.
   const marked = await readMarkedMeters(

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { rollupsOfChanges } from '../../schemas/stored/change-rollups.ts';
 import { BY_PROPERTY_COLUMNS, byPropertyOfEvents } from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
 import type { PausedPartition } from '../load/load-state.ts';
 import type { AuditDeps } from './compare-places.ts';
 import { type Difference, HOUR_SECONDS, type HourKey, keyText } from './hour-sums.ts';
 import { findLogSpans } from './log-span.ts';
+import { createLoggedBatches } from './logged-batches.ts';
 import { loggedEvents } from './logged-events.ts';
 import type { LogSpan } from './logged-frames.ts';
 
@@ -74,26 +76,27 @@ async function insertFromLog(
   spans: LogSpan[],
   keys: Map<string, HourKey>,
 ): Promise<void> {
-  let lines: Buffer[] = [];
+  const batches = createLoggedBatches(LINES_MAX);
 
   async function insert(): Promise<void> {
-    const bytes = Buffer.concat(lines);
-    lines = [];
-    const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
-    // Never the same: what was put back before may have been deleted since, and its token is known for good.
-    // mutant: repair-known-by-its-bytes
-    await warehouse.insertEvents({ token: `repair-${randomUUID()}`, lines: bytes, timeoutMs });
+    for (const { events: _, ...batch } of batches.take()) {
+      const timeoutMs = Math.min(INSERT_TIMEOUT_MS, leftMs());
+      // Never the same: what was put back before may have been deleted since, and its token is known
+      // for good.
+      // mutant: repair-known-by-its-bytes
+      await warehouse.insertEvents({ token: `repair-${randomUUID()}`, ...batch, timeoutMs });
+    }
   }
 
   for (const span of spans) {
     for await (const events of loggedEvents(reader, span)) {
-      for (const { key, line } of events) {
-        if (keys.has(key)) lines.push(line);
-        if (lines.length === LINES_MAX) await insert();
+      for (const event of events) {
+        if (keys.has(event.key)) batches.add(event);
+        if (batches.isFull()) await insert();
       }
     }
   }
-  if (lines.length > 0) await insert();
+  await insert();
 }
 
 /** The sets find the rows by the primary key; the tuples select the exact rows. */
@@ -107,17 +110,19 @@ const EVENTS_OF_HOURS = `${OF_KEYS}
   AND (environment, customer_id, meter_key, toUnixTimestamp(toStartOfHour(occurred_at))) IN ${KEYS}`;
 
 async function deleteEvents(warehouse: Warehouse, keys: HourKey[], sinceMs: number): Promise<void> {
-  await run(
-    warehouse,
-    `ALTER TABLE metergate.events DELETE
-     WHERE ${EVENTS_OF_HOURS} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
-     SETTINGS mutations_sync = 1`,
-    { ...paramsOf(keys), ...timesOf(keys), sinceMs },
-  );
+  for (const table of ['events', 'change_events', 'voided_events']) {
+    await run(
+      warehouse,
+      `ALTER TABLE metergate.${table} DELETE
+       WHERE ${EVENTS_OF_HOURS} AND created_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+       SETTINGS mutations_sync = 1`,
+      { ...paramsOf(keys), ...timesOf(keys), sinceMs },
+    );
+  }
 }
 
 async function deleteHours(warehouse: Warehouse, keys: HourKey[]): Promise<void> {
-  for (const table of ['usage_hourly', 'usage_by_property']) {
+  for (const table of ['usage_hourly', 'usage_by_property', 'change_hourly', 'change_by_property']) {
     await run(
       warehouse,
       `ALTER TABLE metergate.${table} DELETE
@@ -146,6 +151,9 @@ async function insertHours(warehouse: Warehouse, keys: HourKey[]): Promise<void>
      ${byPropertyOfEvents(`metergate.events FINAL WHERE ${EVENTS_OF_HOURS}`)}`,
     { ...paramsOf(keys), ...timesOf(keys) },
   );
+  for (const sql of rollupsOfChanges(EVENTS_OF_HOURS)) {
+    await run(warehouse, sql, { ...paramsOf(keys), ...timesOf(keys) });
+  }
 }
 
 function paramsOf(keys: HourKey[]): Record<string, string[]> {

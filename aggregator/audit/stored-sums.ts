@@ -1,5 +1,7 @@
 import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
-import { differentProperties } from '../../schemas/stored/usage-by-property.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
+import { BY_PROPERTY_COLUMNS, differentProperties } from '../../schemas/stored/usage-by-property.ts';
+import { takenAway } from '../../schemas/stored/usage-hourly.ts';
 import { addTo, type HourKey, type HourSums, keyText } from './hour-sums.ts';
 
 /** A part of all customers, so that the sums of one part fit in memory. */
@@ -10,37 +12,77 @@ export interface Slice {
 
 const TIMEOUT_MS = 300_000;
 
-/** The hourly sums, from a given time on. */
+/**
+ * The hourly sums, from a given time on: with those of changes of usage, whether or not they are visible,
+ * less what these take away.
+ */
 export function rollupSums(warehouse: Warehouse, slice: Slice, hoursFromMs: number): Promise<HourSums> {
   return sums(
     warehouse,
     `SELECT environment, customer_id AS customerId, meter_key AS meterKey, toUnixTimestamp(hour) AS begin,
             sum(u.total) AS total, sum(u.events) AS events
-     FROM metergate.usage_hourly AS u
-     WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
-       AND hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+     FROM (${['usage_hourly', 'change_hourly'].map(hoursOf).join(' UNION ALL ')}) AS u
      GROUP BY environment, customer_id, meter_key, begin`,
     { ...slice, from: hoursFromMs },
   );
 }
 
-/** Sums of the stored events from a given time on, for events that were created since another time. */
+function hoursOf(table: string): string {
+  return `SELECT environment, customer_id, meter_key, hour, t.total AS total, t.events AS events
+     FROM metergate.${table} AS t
+     WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
+       AND hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
+}
+
+export interface StoredEvents {
+  hoursFromMs: number;
+  /** Events that were created since then. */
+  sinceMs: number;
+  /** Of voided events: whether they are subtracted, as in the hours, or counted, as records on the log. */
+  voided: 'subtracted' | 'counted';
+}
+
+/** Sums of the stored events, with those of changes of usage, whether or not these are visible. */
 export function eventSums(
   warehouse: Warehouse,
   slice: Slice,
-  { hoursFromMs, sinceMs }: { hoursFromMs: number; sinceMs: number },
+  { hoursFromMs, sinceMs, voided }: StoredEvents,
 ): Promise<HourSums> {
+  const ofVoided = voided === 'counted' ? COUNTED : COUNTED.map(takenAway);
+  const parts = [
+    eventsOf('events', COUNTED),
+    eventsOf('change_events', COUNTED),
+    eventsOf('voided_events', ofVoided),
+  ];
   return sums(
     warehouse,
-    `SELECT environment, customer_id AS customerId, meter_key AS meterKey,
-            toUnixTimestamp(toStartOfHour(occurred_at)) AS begin, sum(value) AS total, count() AS events
-     FROM metergate.events FINAL
+    `SELECT environment, customerId, meterKey, begin, sum(e.total) AS total, sum(e.events) AS events
+     FROM (${parts.join(' UNION ALL ')}) AS e
+     GROUP BY environment, customerId, meterKey, begin`,
+    { ...slice, from: hoursFromMs, since: sinceMs },
+  );
+}
+
+const COUNTED = ['sum(value)', 'count()'];
+
+function eventsOf(table: string, [total, events]: readonly string[]): string {
+  return `SELECT environment, customer_id AS customerId, meter_key AS meterKey,
+            toUnixTimestamp(toStartOfHour(occurred_at)) AS begin, ${total} AS total, ${events} AS events
+     FROM metergate.${table} FINAL
      WHERE CRC32(customer_id) % {of:UInt32} = {number:UInt32}
        AND occurred_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
        AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-     GROUP BY environment, customer_id, meter_key, begin`,
-    { ...slice, from: hoursFromMs, since: sinceMs },
-  );
+     GROUP BY environment, customer_id, meter_key, begin`;
+}
+
+/** Whether any event was ever voided. */
+export async function hasVoidedEvents(warehouse: Warehouse): Promise<boolean> {
+  const rows = await warehouse.query<{ found: number }>({
+    sql: 'SELECT 1 AS found FROM metergate.voided_events LIMIT 1',
+    connection: 'load',
+    timeoutMs: TIMEOUT_MS,
+  });
+  return rows.length > 0;
 }
 
 /**
@@ -54,14 +96,18 @@ export async function differentByProperty(
 ): Promise<HourDifferences> {
   const isOfSlice = 'CRC32(customer_id) % {of:UInt32} = {number:UInt32}';
   const from = "fromUnixTimestamp64Milli({from:Int64}, 'UTC')";
+  const [ofEvents, ofRows] = ['occurred_at', 'hour'].map(
+    (time) => ` WHERE ${isOfSlice} AND ${time} >= ${from}`,
+  ) as [string, string];
   const rows = await warehouse.query<Record<'expectedEvents' | 'foundEvents', string> & DifferentRow>({
     sql: `SELECT environment, customer_id AS customerId, meter_key AS meterKey,
                  toUnixTimestamp(begin) AS hour,
                  sum(expectedEvents) AS expectedEvents, toString(sum(expectedTotal)) AS expectedTotal,
                  sum(foundEvents) AS foundEvents, toString(sum(foundTotal)) AS foundTotal
           FROM (${differentProperties({
-            events: `metergate.events FINAL WHERE ${isOfSlice} AND occurred_at >= ${from}`,
-            rows: `metergate.usage_by_property WHERE ${isOfSlice} AND hour >= ${from}`,
+            events: bothOf(['events', 'change_events'], EVENT_COLUMNS.join(', '), ` FINAL ${ofEvents}`),
+            voided: `metergate.voided_events FINAL ${ofEvents}`,
+            rows: bothOf(['usage_by_property', 'change_by_property'], BY_PROPERTY_COLUMNS, ofRows),
           })})
           GROUP BY environment, customerId, meterKey, hour LIMIT {limit:UInt32}`,
     params: { ...slice, from: hoursFromMs, limit },
@@ -76,6 +122,10 @@ export async function differentByProperty(
   return sums;
 }
 
+function bothOf(tables: readonly string[], columns: string, rest: string): string {
+  return `(${tables.map((table) => `SELECT ${columns} FROM metergate.${table}${rest}`).join(' UNION ALL ')})`;
+}
+
 /** Of the same hours. */
 export type HourDifferences = Record<'expected' | 'found', HourSums>;
 
@@ -84,10 +134,13 @@ interface DifferentRow extends HourKey {
   foundTotal: string;
 }
 
+const HOUR = 'environment, customer_id, meter_key, hour';
+
 /** Hours of all meters of all customers, about. */
 export async function countHours(warehouse: Warehouse): Promise<number> {
   const [row] = await warehouse.query<{ hours: string }>({
-    sql: 'SELECT uniq(environment, customer_id, meter_key, hour) AS hours FROM metergate.usage_hourly',
+    sql: `SELECT uniq(${HOUR}) AS hours
+            FROM ${bothOf(['usage_hourly', 'change_hourly'], HOUR, '')}`,
     connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });

@@ -5,7 +5,7 @@ import { decodeKeyTrailer, keyExportTarget, lacksKeys } from '../../schemas/stor
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
 import { shortLine, TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { listenUntil } from '../../tests/support/listen.ts';
-import type { LoggedEvent } from '../../tests/support/load-frames.ts';
+import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import { type LoadStores, openLoadStores } from '../../tests/support/load-stores.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { appendSettled, placeOf, start, startOnStores } from '../aggregator-under-test.ts';
@@ -68,6 +68,24 @@ describe('an export of keys', () => {
       await stores.pool.query('UPDATE log_ranges SET state = $1 WHERE hi > $2', [state, first]);
       expect((await taken(stores, first)).trailer).toMatchObject({ recordCount: 70, countMin: expected });
     }
+  });
+
+  // Red when voids are exported under the ids of the events, or changes not at all: they would count again.
+  it('has the records of changes, of voids that were rejected too', async () => {
+    const stores = await startOnStores();
+    const [plain, added, voided] = [many(20), many(20, 20), many(10)];
+    const change = { number: 7, voids: true };
+    const bad = shortLine({ id: 'event 11', value: '1e40' });
+    const end = await appendSettled(stores, [
+      ...plain,
+      ...added.map((event) => ({ ...event, change: { number: 8, voids: false } })),
+      ...voided.map((event) => ({ ...event, change })),
+      ...voided.map((event) => ({ ...event, change: { number: 9, voids: true } })),
+      { ...rejected('event 11'), change, line: `"${eventId('event 11')}",${bad}` },
+    ]);
+    const { records, trailer } = await taken(stores, end);
+    expect(records).toEqual(await recordsOnLog(stores));
+    expect(trailer).toMatchObject({ recordCount: 61, countMin: 61 });
   });
 
   it('does not state how many there should be where events are lost or recorded as deleted', async () => {

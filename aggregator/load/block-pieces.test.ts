@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { asRows } from '../../infra/clickhouse/columns/event-columns.ts';
 import { decodeFrame } from '../../schemas/stored/frame.ts';
 import { type EarlierVersion, earlierFrameOf } from '../../tests/support/earlier-frames.ts';
@@ -66,6 +66,47 @@ it('what is left out changes no piece but its own', () => {
   const block = blockOf(monthly(300));
   const [whole, less] = [rowsOf(block, []), rowsOf(block, [0, 1, 2, 150, 299])];
   for (const [name, rows] of less) expect(whole.get(name)).toEqual(expect.arrayContaining(rows));
+});
+
+describe('a block with records of changes', () => {
+  const [added, voided] = [
+    { number: 7, voids: false },
+    { number: 7, voids: true },
+  ];
+  const changes = [undefined, added, voided, { ...voided, of: 3 }, { number: 8, voids: true }];
+  const names = ['', '-change-7', '-change-7-voids-0', '-change-7-voids-3', '-change-8-voids-0'];
+  const mixed = (months: number): LoggedEvent[] =>
+    monthly(months).map((event, at) => {
+      const change = changes[at % changes.length];
+      return change ? { ...event, change } : event;
+    });
+
+  // Red when two of them share a token: ClickHouse drops the second one.
+  it('has a piece for the events and for the voids of each, and one of ordinary usage', () => {
+    const block = blockOf(mixed(90));
+    const pieces = piecesOf(block, []);
+    expect(pieces.map(({ name, change }) => [name, change])).toEqual(
+      names.map((name, at) => [name, changes[at]]),
+    );
+    const rows = rowsOf(block, []);
+    const plain = splitLines(linesWithout(block, [])).map(String);
+    names.forEach((name, at) => {
+      expect(rows.get(name)).toEqual(plain.filter((_, line) => line % names.length === at));
+    });
+  });
+
+  it('is cut in the same way whatever is left out, and by months where it is wide', () => {
+    for (const [months, dropped] of [
+      [90, [1, 2, 6, 89]],
+      [300, [0, 1, 2, 150, 299]],
+    ] as const) {
+      const block = blockOf(mixed(months));
+      const [whole, less] = [rowsOf(block, []), rowsOf(block, [...dropped])];
+      for (const [name, rows] of less) expect(whole.get(name)).toEqual(expect.arrayContaining(rows));
+      expect([...less.values()].flat()).toHaveLength(months - dropped.length);
+      for (const rows of whole.values()) expect(monthsIn(rows).size).toBeLessThanOrEqual(96);
+    }
+  });
 });
 
 it('lines of earlier releases that cannot be read are together, apart from the others', () => {

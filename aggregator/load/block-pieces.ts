@@ -1,4 +1,6 @@
 import type { EventLines } from '../../infra/ports/warehouse.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
+import { NUMBER_BYTES } from '../../schemas/stored/frame.ts';
 import { type Block, linesWithout, splitLines } from './block.ts';
 
 /** What is inserted as one block of ClickHouse's, under a token of its own. */
@@ -6,6 +8,8 @@ export interface Piece {
   /** What its token has behind that of the range; empty where the range is one piece. */
   name: string;
   lines: EventLines;
+  /** Left out: ordinary usage. */
+  change?: ChangeRows;
 }
 
 /**
@@ -20,22 +24,77 @@ const MONTHS_MAX = 96;
  * then each eight years are a piece. The same frames always put the same events under the same name, whatever
  * is left out: the piece of an event depends on the event's own month, and whether there are pieces depends
  * on the headers of the frames.
+ *
+ * Of each change of usage that the block has records of, its new events are a piece of their own, and its
+ * voids another one; then what is left is cut as without them.
  */
 export function piecesOf(block: Block, dropped: number[]): Piece[] {
+  return hasChanges(block) ? piecesByChange(block, dropped) : ordinaryPieces(block, dropped);
+}
+
+function ordinaryPieces(block: Block, dropped: number[]): Piece[] {
   const isOne = !isWide(block);
   if (isOne && dropped.length === 0 && block.frames.every(({ numbers }) => numbers)) {
     return [{ name: '', lines: { frames: block.frames } }];
   }
   const lines = linesWithout(block, dropped);
   if (isOne) return [{ name: '', lines }];
-  const pieces = new Map<string, Buffer[]>();
-  for (const line of splitLines(lines)) {
-    const name = nameOf(line);
-    const piece = pieces.get(name) ?? [];
-    piece.push(line);
-    pieces.set(name, piece);
-  }
-  return Array.from(pieces, ([name, own]) => ({ name, lines: Buffer.concat(own) }));
+  const pieces = createPieces();
+  for (const line of splitLines(lines)) pieces.add(nameOf(line), line);
+  return pieces.all();
+}
+
+function piecesByChange(block: Block, dropped: number[]): Piece[] {
+  const changes = changesOf(block);
+  const isOne = !isWide(block);
+  const pieces = createPieces();
+  let next = 0;
+  splitLines(linesWithout(block, [])).forEach((line, number) => {
+    if (number === dropped[next]) {
+      next += 1;
+      return;
+    }
+    const change = changes[number];
+    // mutant: pieces-of-changes-share-a-token
+    pieces.add(nameOfChange(change) + (isOne ? '' : nameOf(line)), line, change);
+  });
+  return pieces.all();
+}
+
+function createPieces() {
+  const pieces = new Map<string, { own: Buffer[]; change: ChangeRows | undefined }>();
+  return {
+    add(name: string, line: Buffer, change?: ChangeRows): void {
+      const piece = pieces.get(name);
+      if (piece) piece.own.push(line);
+      else pieces.set(name, { own: [line], change });
+    },
+    all: (): Piece[] =>
+      Array.from(pieces, ([name, { own, change }]) => ({
+        name,
+        lines: Buffer.concat(own),
+        ...(change ? { change } : {}),
+      })),
+  };
+}
+
+function hasChanges({ frames }: Block): boolean {
+  return frames.some(({ touched }) => touched.some(({ change }) => change));
+}
+
+/** Of each event of the block the change that it is of, by its number. Frames before version 3 have none. */
+export function changesOf({ frames }: Pick<Block, 'frames'>): Array<ChangeRows | undefined> {
+  return frames.flatMap(({ touched, numbers, eventCount }) =>
+    Array.from({ length: eventCount }, (_, event) =>
+      numbers ? touched[numbers.readUInt16LE(event * NUMBER_BYTES)]?.change : undefined,
+    ),
+  );
+}
+
+function nameOfChange(change: ChangeRows | undefined): string {
+  if (!change) return '';
+  const { number, voids, of = 0 } = change;
+  return `-change-${number}${voids ? `-voids-${of}` : ''}`;
 }
 
 function isWide({ frames }: Block): boolean {

@@ -1,8 +1,11 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { base32 } from '../../schemas/primitives/ids.ts';
 import { idOf } from '../../schemas/stored/record.ts';
-import { storedIds } from '../store/event-ids.ts';
-import type { Block } from './block.ts';
+import { readId } from '../../schemas/stored/row-lines.ts';
+import { voidId } from '../../schemas/stored/void-ids.ts';
+import { storedIds, storedVoidsOf } from '../store/event-ids.ts';
+import { type Block, linesWithout, splitLines } from './block.ts';
+import { changesOf } from './block-pieces.ts';
 import type { RecentIds } from './recent-ids.ts';
 
 /**
@@ -21,12 +24,30 @@ export async function withKnownIds(
   if (doubtful.size === 0) return [...seen];
   const known = new Set(seen);
   const requested = [...doubtful].filter(([number]) => !known.has(number));
+  const changes = changesOf(block);
+  const isVoid = ([number]: [number, string]) => changes[number]?.voids === true;
+  const events = requested.filter((one) => !isVoid(one));
   const stored = await storedIds(
     warehouse,
-    requested.map(([, id]) => id),
+    events.map(([, id]) => id),
   );
-  for (const [number, id] of requested) if (stored.has(id)) known.add(number);
+  for (const [number, id] of events) if (stored.has(id)) known.add(number);
+  for (const number of await storedVoids(warehouse, block, requested.filter(isVoid))) known.add(number);
   return [...known].sort((a, b) => a - b);
+}
+
+/** Of these voids those that are stored, under the ids of the events that they take away. */
+async function storedVoids(
+  warehouse: Pick<Warehouse, 'query'>,
+  block: Block,
+  voids: ReadonlyArray<[number, string]>,
+): Promise<number[]> {
+  if (voids.length === 0) return [];
+  const own = new Map(voids.map(([number, id]) => [id, number]));
+  const rows = splitLines(linesWithout(block, []));
+  const voided = voids.map(([number]) => readId(rows[number] ?? Buffer.alloc(0)));
+  const stored = await storedVoidsOf(warehouse, voided);
+  return stored.flatMap(({ change, id }) => own.get(`use_${base32(voidId(change, id))}`) ?? []);
 }
 
 /**

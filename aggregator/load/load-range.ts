@@ -126,7 +126,7 @@ async function insertPiece(deps: LoadDeps, sending: Sending, piece: Piece): Prom
 async function insertNow(
   { warehouse, clock, metrics }: LoadDeps,
   { lease, range, wasSent }: Sending,
-  { name, lines, mayWrite }: Piece & Pick<EventBlock, 'mayWrite'>,
+  { name, lines, change, mayWrite }: Piece & Pick<EventBlock, 'mayWrite'>,
 ): Promise<void> {
   const timeoutMs = Math.min(INSERT_TIMEOUT_MS, lease.remainingMs(INSERT_TIME_MIN_MS));
   const startedAtMs = clock.monotonicMs();
@@ -136,6 +136,7 @@ async function insertNow(
     lines,
     timeoutMs,
     wasSent,
+    ...(change ? { change } : {}),
     ...(mayWrite ? { mayWrite } : {}),
   });
   metrics.inserted((clock.monotonicMs() - startedAtMs) / 1000, bytesOf(lines));

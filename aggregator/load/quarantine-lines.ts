@@ -3,10 +3,12 @@ import type { Logger } from 'pino';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { Fatal, type Poison, Transient } from '../../schemas/failures.ts';
+import { quarantinedLine } from '../key-export/event-record.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
 import { keepRejectedLines } from '../store/quarantine.ts';
 import { dropLines, type Range } from '../store/ranges.ts';
 import { type Block, linesWithout, splitLines } from './block.ts';
+import { changesOf } from './block-pieces.ts';
 import { leaseLost } from './lease.ts';
 
 interface QuarantineDeps {
@@ -32,7 +34,11 @@ export async function quarantineLines(
     warehouse,
     left.map(({ body }) => body),
   );
-  const rejected = indexes.flatMap((index) => left[index] ?? []);
+  const changes = changesOf(block);
+  const rejected = indexes.flatMap((index) => {
+    const found = left[index];
+    return found ? [{ line: found.line, body: quarantinedLine(found.body, changes[found.line]) }] : [];
+  });
   if (rejected.length === 0) {
     throw new Transient('block_refused', 'ClickHouse rejects a block, but none of its lines.', { cause });
   }

@@ -1,10 +1,12 @@
+import type { PoolClient } from 'pg';
 import { UNRATED } from '../../domain/rules/credit-cost.ts';
 import { touchedBy, type UsageCell } from '../../domain/rules/usage-cells.ts';
 import type { CellUsage, EarlierUsage, LabelledUsage } from '../../domain/rules/usage-cost.ts';
+import { readUsageViews } from '../../domain/store/usage-views.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { type LabelQuestion, readLabelledUsage } from '../store/read-labelled-usage.ts';
-import { readUsage, type UsageQuestion } from '../store/read-usage.ts';
+import { readUsage, type StoredUsage, type UsageQuestion } from '../store/read-usage.ts';
 import type { RatedPeriod, SettlementInputs } from './settlement-inputs.ts';
 
 /** Usage of many customer meters, read at once. Amounts in units of 10^-12. */
@@ -24,12 +26,17 @@ const QUESTIONS_MAX = 400;
 /** Hours read at once, of customer meters whose rates depend on a property. A single one may have more. */
 const HOURS_MAX = 20_000;
 
-/** In a few statements, however many customer meters there are. Throws Transient. */
+/**
+ * In a few statements, however many customer meters there are, with the changes of usage that are visible to
+ * `db` now. Throws Transient.
+ */
 export async function readCustomerMeterUsage(
-  warehouse: Pick<Warehouse, 'query'>,
+  { db, warehouse }: { db: PoolClient; warehouse: Pick<Warehouse, 'query'> },
   all: readonly SettlementInputs[],
 ): Promise<CustomerMeterUsage> {
-  const total = await readTotals(warehouse, all);
+  const environments = all.map(({ customerMeter }) => customerMeter.environment);
+  const stored = { warehouse, views: await readUsageViews(db, environments) };
+  const total = await readTotals(stored, all);
   const totalOf = (facts: SettlementInputs, span: Span) => total.get(nameOf(facts, span)) ?? 0n;
   const read = new Map<RatedPeriod, UsageCell[]>();
   for (const facts of all) {
@@ -40,7 +47,7 @@ export async function readCustomerMeterUsage(
     }
   }
   const facts = firstHours(all, read);
-  const labelled = await readLabels(warehouse, facts, read);
+  const labelled = await readLabels(stored, facts, read);
   const usageOf = (one: SettlementInputs, period: RatedPeriod, cell: UsageCell): LabelledUsage[] => {
     if (cell.source === 'total') return [{ label: UNRATED, units: totalOf(one, cell) }];
     if (cell.source === 'labels') return labelled.get(nameOf(one, cell)) ?? [];
@@ -72,7 +79,7 @@ function firstHours(
 }
 
 async function readTotals(
-  warehouse: Pick<Warehouse, 'query'>,
+  stored: StoredUsage,
   all: readonly SettlementInputs[],
 ): Promise<Map<string, bigint>> {
   const totals = new Map<string, UsageQuestion>();
@@ -86,11 +93,11 @@ async function readTotals(
       totals.set(nameOf(facts, span), questionOf(facts, span));
     }
   }
-  return readInParts(totals, (requested) => readUsage(warehouse, requested));
+  return readInParts(totals, (requested) => readUsage(stored, requested));
 }
 
 async function readLabels(
-  warehouse: Pick<Warehouse, 'query'>,
+  stored: StoredUsage,
   all: readonly SettlementInputs[],
   read: ReadonlyMap<RatedPeriod, UsageCell[]>,
 ): Promise<Map<string, LabelledUsage[]>> {
@@ -103,9 +110,7 @@ async function readLabels(
   }
   const labelled = new Map<string, LabelledUsage[]>();
   for (const group of alike(labels)) {
-    for (const [name, usage] of await readEach(group, (requested) =>
-      readLabelledUsage(warehouse, requested),
-    )) {
+    for (const [name, usage] of await readEach(group, (requested) => readLabelledUsage(stored, requested))) {
       labelled.set(name, usage);
     }
   }

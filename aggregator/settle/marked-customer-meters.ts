@@ -1,9 +1,9 @@
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
-import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { customersSince } from '../store/customers-since.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { type MarkRow, readMarks } from '../store/settlement-marks.ts';
 import type { MarkDone } from './settle-batch.ts';
+import type { ToSettle } from './touched-customer-meters.ts';
 
 /** Marks that are looked at at once. */
 const MARKS_MAX = 500;
@@ -18,8 +18,8 @@ const CUSTOMERS_MAX = 500;
 export async function markedCustomerMeters(
   db: Queryable,
   { warehouse, nowMs }: { warehouse: Warehouse; nowMs: number },
-): Promise<{ customerMeters: TouchedCustomerMeter[]; marks: MarkDone[] }> {
-  const customerMeters: TouchedCustomerMeter[] = [];
+): Promise<{ customerMeters: ToSettle[]; marks: MarkDone[] }> {
+  const customerMeters: ToSettle[] = [];
   const marks: MarkDone[] = [];
   for (const mark of await readMarks(db, MARKS_MAX)) {
     const { customerId, id } = mark;
@@ -38,11 +38,11 @@ export async function markedCustomerMeters(
 }
 
 function customerMeterOf(
-  { environment, meterKey, from }: MarkRow,
+  { environment, meterKey, from, rearms }: MarkRow,
   customerId: string,
   nowMs: number,
-): TouchedCustomerMeter {
+): ToSettle {
   const occurredFromMs = from.getTime();
   const occurredToMs = Math.max(occurredFromMs, nowMs);
-  return { environment, customerId, meterKey, occurredFromMs, occurredToMs };
+  return { environment, customerId, meterKey, occurredFromMs, occurredToMs, rearms };
 }

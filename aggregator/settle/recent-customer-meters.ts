@@ -1,4 +1,4 @@
-import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
+import type { ToSettle } from './touched-customer-meters.ts';
 
 /**
  * Customer meters that were touched recently and have something to settle. Each is due again one minute after
@@ -7,9 +7,9 @@ import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
  */
 export interface RecentCustomerMeters {
   /** Touched, and settled now. */
-  add(customerMeters: readonly TouchedCustomerMeter[], nowMs: number): void;
+  add(customerMeters: readonly ToSettle[], nowMs: number): void;
   /** Those to settle again at `nowMs`. Returns each once. */
-  due(nowMs: number): TouchedCustomerMeter[];
+  due(nowMs: number): ToSettle[];
 }
 
 const AGAIN_AFTER_MS = 60_000;
@@ -20,7 +20,7 @@ const CUSTOMER_METERS_MAX = 20_000;
 const DUE_MAX = 200;
 
 interface Recent {
-  customerMeter: TouchedCustomerMeter;
+  customerMeter: ToSettle;
   settledAtMs: number;
   touchedAtMs: number;
 }
@@ -57,6 +57,7 @@ export function createRecentCustomerMeters(): RecentCustomerMeters {
         ...customerMeter,
         occurredFromMs: nowMs,
         occurredToMs: nowMs,
+        rearms: undefined,
       }));
     },
   };

@@ -11,7 +11,7 @@ import { exactNumber } from '../../schemas/primitives/exact-json.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { ThresholdKind } from '../../schemas/value-sets.ts';
 import { type BurnRow, removeBurns, writeBurns } from '../store/credit-burns.ts';
-import { type Crossing, insertCrossings } from '../store/usage-crossings.ts';
+import { type Crossing, insertCrossings, removeCrossings } from '../store/usage-crossings.ts';
 import { boundedWarehouse } from './bounded-warehouse.ts';
 import { costChanges } from './cost-changes.ts';
 import { type CustomerMeterUsage, readCustomerMeterUsage } from './customer-meter-usage.ts';
@@ -45,10 +45,13 @@ export async function settleCustomerMeters(
   await endLevels(db, inputs.without);
   if (all.length === 0) return { watched: [], rest, crossings: 0 };
   // After taking the lock: what is read is never older than what the lock's previous owner has settled.
-  const usage = await readCustomerMeterUsage(boundedWarehouse(warehouse, READING_MS), all);
+  const stores = { db, warehouse: boundedWarehouse(warehouse, READING_MS) };
+  const usage = await readCustomerMeterUsage(stores, all);
   const { facts } = usage;
   const left = all.slice(facts.length).map(({ customerMeter }) => customerMeter);
   await moveCosts(db, { usage, nowMs });
+  // mutant: fallen-threshold-never-crossed-again
+  await removeCrossings(db, fallenBelow(usage));
   const crossings = await emitCrossings(db, { usage, nowMs });
   await keepLevels(db, { usage, nowMs });
   return {
@@ -121,6 +124,28 @@ function placeOf({ environment, customerId, meterKey }: TouchedCustomerMeter) {
   return { environment, customerId, meterKey };
 }
 
+/** Crossed thresholds that usage is below by now, in each window that begins with the period. */
+function fallenBelow(usage: CustomerMeterUsage): Crossing[] {
+  const crossed = new Map<string, { crossing: Crossing; isReached: boolean }>();
+  for (const facts of usage.facts) {
+    for (const period of facts.watched) {
+      const reached = new Set(reachedThresholds(period.crossed, unitsText(usage.total(facts, period))));
+      for (const threshold of period.crossed) {
+        const periodStart = new Date(period.fromMs);
+        const crossing = { ...placeOf(facts.customerMeter), periodStart, threshold: threshold.value };
+        const name = nameOfCrossing(crossing);
+        const isReached = crossed.get(name)?.isReached || reached.has(threshold);
+        crossed.set(name, { crossing, isReached });
+      }
+    }
+  }
+  return [...crossed.values()].flatMap(({ crossing, isReached }) => (isReached ? [] : [crossing]));
+}
+
+function nameOfCrossing({ environment, customerId, meterKey, periodStart, threshold }: Crossing): string {
+  return [environment, customerId, meterKey, periodStart.getTime(), threshold].join(' ');
+}
+
 /** In the transaction of the rows that prevent a second event for each. */
 async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise<number> {
   const reached = usage.facts.flatMap((facts) =>
@@ -141,10 +166,7 @@ async function emitCrossings(db: PoolClient, { usage, nowMs }: Reading): Promise
 /** Windows that begin together may have a threshold in common: then it is crossed once, in the longest. */
 function eachOnce(reached: readonly Reached[]): Reached[] {
   const byPlace = new Map<string, Reached>();
-  for (const one of reached) {
-    const { environment, customerId, meterKey, periodStart, threshold } = one;
-    byPlace.set([environment, customerId, meterKey, periodStart.getTime(), threshold].join(' '), one);
-  }
+  for (const one of reached) byPlace.set(nameOfCrossing(one), one);
   return [...byPlace.values()];
 }
 

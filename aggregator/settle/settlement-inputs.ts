@@ -8,12 +8,13 @@ import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import { type BudgetRow, readBudgets } from '../store/read-budgets.ts';
 import { readCrossings } from '../store/usage-crossings.ts';
 import { nameOf, readHistories, type SettledHistory } from './settled-history.ts';
+import type { ToSettle } from './touched-customer-meters.ts';
 
 /** All that a customer's usage of a meter is settled by, but for the usage. */
 export interface SettlementInputs {
-  customerMeter: TouchedCustomerMeter;
+  customerMeter: ToSettle;
   meter: RatedMeter;
-  /** Periods with thresholds that were not crossed yet. */
+  /** Periods with thresholds that were not crossed yet, or may have to be crossed again. */
   watched: WatchedPeriod[];
   /** Periods whose usage may cost something. */
   rated: RatedPeriod[];
@@ -24,8 +25,10 @@ export interface SettlementInputs {
 export interface WatchedPeriod {
   fromMs: number;
   toMs: number;
-  /** Ascending. */
+  /** Not crossed yet. Ascending. */
   thresholds: Threshold[];
+  /** Crossed, where usage may have fallen. */
+  crossed: Threshold[];
 }
 
 /** A period with what it was settled as. */
@@ -57,7 +60,7 @@ export interface InputsOfCustomerMeters {
 /** Of the customer meters that may have an effect. In a transaction that holds the settlement lock. */
 export async function readSettlementInputs(
   db: PoolClient,
-  customerMeters: readonly TouchedCustomerMeter[],
+  customerMeters: readonly ToSettle[],
   { nowMs, keptFromMs }: SettlingTime,
 ): Promise<InputsOfCustomerMeters> {
   const meters = await readMeters(db, customerMeters);
@@ -130,7 +133,7 @@ function ratedPeriods(
 /** The uncrossed thresholds of the touched periods, in the order of the customer meters. */
 async function readWatched(
   db: PoolClient,
-  customerMeters: readonly TouchedCustomerMeter[],
+  customerMeters: readonly ToSettle[],
   { histories, budgets }: { histories: readonly SettledHistory[]; budgets: ReadonlyMap<string, BudgetRow> },
 ): Promise<WatchedPeriod[][]> {
   const watched = customerMeters.map((customerMeter, at) => {
@@ -144,9 +147,11 @@ async function readWatched(
   const crossed = await readCrossed(db, customerMeters, watched);
   return watched.map((periods, at) =>
     periods.flatMap(({ thresholds, ...period }) => {
-      const known = crossed.get(nameOf(customerMeters[at] as TouchedCustomerMeter, period.fromMs));
+      const customerMeter = customerMeters[at] as ToSettle;
+      const known = crossed.get(nameOf(customerMeter, period.fromMs));
       const left = thresholds.filter(({ value }) => !known?.has(value));
-      return left.length > 0 ? [{ ...period, thresholds: left }] : [];
+      const done = customerMeter.rearms ? thresholds.filter(({ value }) => known?.has(value)) : [];
+      return left.length + done.length > 0 ? [{ ...period, thresholds: left, crossed: done }] : [];
     }),
   );
 }
@@ -169,7 +174,7 @@ function watchedPeriods(
   return [...spans.values()].flatMap(({ fromMs, toMs, limits, budget: own }): WatchedPeriod[] => {
     if (fromMs > touched.lastMs || toMs <= touched.firstMs) return [];
     const thresholds = usageThresholds(own, limits);
-    return thresholds.length > 0 ? [{ fromMs, toMs, thresholds }] : [];
+    return thresholds.length > 0 ? [{ fromMs, toMs, thresholds, crossed: [] }] : [];
   });
 }
 

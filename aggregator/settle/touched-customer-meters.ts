@@ -2,10 +2,16 @@ import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Queryable } from '../store/queryable.ts';
 import { findWatchedMeters, type MeterPlace } from '../store/watched-meters.ts';
 
+/** A customer meter to be settled, with the span of what may have changed. */
+export interface ToSettle extends TouchedCustomerMeter {
+  /** Its usage may have fallen by a change of it: thresholds above it are crossed again. */
+  rearms?: boolean | undefined;
+}
+
 /**
  * The customer meters in these frames that may have something to settle, each once, with the span of all its
  * event times. Where no meter has a rate, a budget or a limit, this costs one query for as many meters as
- * were used.
+ * were used. What is part of a change of usage is settled when that becomes visible.
  */
 export async function watchedCustomerMeters(
   db: Queryable,
@@ -16,16 +22,13 @@ export async function watchedCustomerMeters(
   for (const touched of frames) {
     // mutant: touched-without-its-times
     for (const customerMeter of touched)
-      if (watched.has(customerMeter)) mergeCustomerMeter(merged, customerMeter);
+      if (!customerMeter.change && watched.has(customerMeter)) mergeCustomerMeter(merged, customerMeter);
   }
   return [...merged.values()];
 }
 
 /** Extends the span of a customer meter by another span of it. */
-export function mergeCustomerMeter(
-  merged: Map<string, TouchedCustomerMeter>,
-  customerMeter: TouchedCustomerMeter,
-): void {
+export function mergeCustomerMeter(merged: Map<string, ToSettle>, customerMeter: ToSettle): void {
   const name = nameOf(customerMeter);
   const before = merged.get(name);
   merged.set(name, {
@@ -35,6 +38,7 @@ export function mergeCustomerMeter(
       before?.occurredFromMs ?? customerMeter.occurredFromMs,
     ),
     occurredToMs: Math.max(customerMeter.occurredToMs, before?.occurredToMs ?? customerMeter.occurredToMs),
+    rearms: customerMeter.rearms || before?.rearms,
   });
 }
 

@@ -46,7 +46,7 @@ export async function ensureEventIds(
   await query(everywhere(`ALTER TABLE metergate.event_ids MODIFY TTL ${end}`));
 }
 
-/** Those of them that are stored. */
+/** Those of them that are stored, as ordinary usage or as events of a change. */
 export async function storedIds(
   warehouse: Pick<Warehouse, 'query'>,
   ids: readonly string[],
@@ -54,12 +54,33 @@ export async function storedIds(
   const stored = new Set<string>();
   for (let at = 0; at < ids.length; at += IDS_MAX) {
     const rows = await warehouse.query<{ id: string }>({
-      sql: 'SELECT DISTINCT id FROM metergate.event_ids WHERE id IN {ids:Array(String)}',
+      sql: `SELECT DISTINCT id FROM metergate.event_ids WHERE id IN {ids:Array(String)}
+             UNION DISTINCT
+            SELECT DISTINCT id FROM metergate.change_events WHERE id IN {ids:Array(String)}`,
       params: { ids: ids.slice(at, at + IDS_MAX) },
       connection: 'load',
       timeoutMs: TIMEOUT_MS,
     });
     for (const { id } of rows) stored.add(id);
+  }
+  return stored;
+}
+
+/** The voids of these events that are stored. */
+export async function storedVoidsOf(
+  warehouse: Pick<Warehouse, 'query'>,
+  ids: readonly string[],
+): Promise<Array<{ id: string; change: number }>> {
+  const stored: Array<{ id: string; change: number }> = [];
+  for (let at = 0; at < ids.length; at += IDS_MAX) {
+    const rows = await warehouse.query<{ id: string; change: string }>({
+      sql: `SELECT DISTINCT id, toString(change) AS change FROM metergate.voided_events
+             WHERE id IN {ids:Array(String)}`,
+      params: { ids: ids.slice(at, at + IDS_MAX) },
+      connection: 'load',
+      timeoutMs: TIMEOUT_MS,
+    });
+    for (const { id, change } of rows) stored.push({ id, change: Number(change) });
   }
   return stored;
 }

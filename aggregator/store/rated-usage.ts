@@ -15,7 +15,10 @@ export async function readMetersWithRates(db: Queryable): Promise<MeterPlace[]> 
   return rows;
 }
 
-/** Customers that used a meter, in the order of ids, with the hours of their first and last event. */
+/**
+ * Customers that used a meter, in the order of ids, with the hours of their first and last event; also events
+ * of changes of usage, visible or not, and those that are voided.
+ */
 export async function readUsersOf(
   warehouse: Pick<Warehouse, 'query'>,
   { environment, meterKey }: MeterPlace,
@@ -24,9 +27,9 @@ export async function readUsersOf(
   const rows = await warehouse.query<{ customer: string; first: string; last: string }>({
     sql: `SELECT customer_id AS customer, toString(toUnixTimestamp(min(hour))) AS first,
                  toString(toUnixTimestamp(max(hour))) AS last
-            FROM metergate.usage_hourly
-           WHERE environment = {environment:String} AND customer_id > {after:String}
-             AND meter_key = {meter:String} AND hour >= toDateTime({from:Int64}, 'UTC')
+            FROM (${['usage_hourly', 'change_hourly']
+              .map((table) => `SELECT customer_id, hour FROM metergate.${table} ${USED_SINCE}`)
+              .join(' UNION ALL ')})
            GROUP BY customer_id ORDER BY customer_id LIMIT {limit:UInt32}`,
     params: { environment, meter: meterKey, after, from: Math.floor(fromMs / HOUR_MS) * 3600, limit },
     connection: 'settlement',
@@ -41,16 +44,23 @@ export async function readUsersOf(
   }));
 }
 
-/** Of these customers those that used the meter. */
+const USED_SINCE = `WHERE environment = {environment:String} AND customer_id > {after:String}
+             AND meter_key = {meter:String} AND hour >= toDateTime({from:Int64}, 'UTC')`;
+
+/** Of these customers those that used the meter, as above. */
 export async function readUsersAmong(
   warehouse: Pick<Warehouse, 'query'>,
   { environment, meterKey }: MeterPlace,
   { customerIds, fromMs }: { customerIds: string[]; fromMs: number },
 ): Promise<Set<string>> {
   const rows = await warehouse.query<{ customer: string }>({
-    sql: `SELECT DISTINCT customer_id AS customer FROM metergate.usage_hourly
+    sql: ['usage_hourly', 'change_hourly']
+      .map(
+        (table) => `SELECT DISTINCT customer_id AS customer FROM metergate.${table}
            WHERE environment = {environment:String} AND customer_id IN {customers:Array(String)}
              AND meter_key = {meter:String} AND hour >= toDateTime({from:Int64}, 'UTC')`,
+      )
+      .join(' UNION ALL '),
     params: {
       environment,
       meter: meterKey,

@@ -7,6 +7,8 @@ import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { prunedBeforeFinal } from '../../tests/support/pruned-before-final.ts';
 import { type LabelQuestion, readLabelledUsage } from './read-labelled-usage.ts';
 
+const NO_VIEWS = new Map<string, never>();
+
 /*
  * Mutants that turn it red: an hour's sum assigned to the hour before; a span that is not a whole hour read
  * from its last hour alone; an event at a bound counted on both sides.
@@ -51,7 +53,10 @@ it.each(['sum', 'count'] as const)('is exact by the label for a %s, hour by hour
     }),
   );
   const query = vi.fn(warehouse.query);
-  const responses = await readLabelledUsage({ query: query as Warehouse['query'] }, questions);
+  const responses = await readLabelledUsage(
+    { warehouse: { query: query as Warehouse['query'] }, views: NO_VIEWS },
+    questions,
+  );
   expect(responses.map((response) => new Map(response.map(({ label, units }) => [label, units])))).toEqual(
     questions.map(expected),
   );
@@ -69,7 +74,9 @@ it('counts an event once that stands twice, once in a part before the span', asy
   const span = { fromMs, toMs: fromMs + HOUR_MS };
   const property = { name: 'region', rates: { eu: '2' } };
   const question = { ...customerMeter, aggregation: 'sum' as const, property, span };
-  expect(await readLabelledUsage(prunedBeforeFinal(warehouse), [question])).toEqual([[]]);
+  expect(
+    await readLabelledUsage({ warehouse: prunedBeforeFinal(warehouse), views: NO_VIEWS }, [question]),
+  ).toEqual([[]]);
 });
 
 function hourAt(hour: number): Span {

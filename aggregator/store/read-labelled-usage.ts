@@ -1,10 +1,10 @@
 import { type CreditRates, labelOfValue, UNRATED } from '../../domain/rules/credit-cost.ts';
 import type { LabelledUsage } from '../../domain/rules/usage-cost.ts';
 import { labelOf, occurredInHours } from '../../domain/store/aggregate-sql.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { readTogether, type Stretch, stretchesOf } from './labelled-stretches.ts';
-import type { UsageQuestion } from './read-usage.ts';
+import { byView, type StoredUsage, type UsageQuestion } from './read-usage.ts';
 import { isOfRequested, requestedParams, requestedTable } from './requested-spans.ts';
 
 /** Usage by the values that have rates. */
@@ -20,23 +20,41 @@ const TIMEOUT_MS = 20_000;
  * values; spans of one customer meter do not overlap. Throws Transient.
  */
 export async function readLabelledUsage(
-  warehouse: Pick<Warehouse, 'query'>,
+  stored: StoredUsage,
   questions: readonly LabelQuestion[],
 ): Promise<LabelledUsage[][]> {
-  const sums = questions.map(() => new Map<string, bigint>());
+  const sums = new Map(questions.map((question) => [question, new Map<string, bigint>()]));
+  for (const { view, own } of byView(stored, questions)) {
+    await readOfView({ warehouse: stored.warehouse, sources: usageSources(view) }, own, sums);
+  }
+  return questions.map((question) => {
+    return [...(sums.get(question) ?? [])].map(([label, units]) => ({ label, units }));
+  });
+}
+
+/** Where the questions of one view are read. */
+interface Reading extends Pick<StoredUsage, 'warehouse'> {
+  sources: UsageSources;
+}
+
+async function readOfView(
+  reading: Reading,
+  questions: readonly LabelQuestion[],
+  sums: ReadonlyMap<LabelQuestion, Map<string, bigint>>,
+): Promise<void> {
   const [first] = questions;
-  if (!first) return [];
+  if (!first) return;
   for (const group of readTogether(stretchesOf(questions))) {
     const takers = new Map(group.map((stretch) => [stretch.place, stretch.takers]));
-    for (const row of await readStretches(warehouse, first, group)) {
+    for (const row of await readStretches(reading, first, group)) {
       const taker = takers.get(Number(row.place));
-      const question = typeof taker === 'number' ? taker : taker?.get(Number(row.hourMs));
-      const sum = question === undefined ? undefined : sums[question];
+      const place = typeof taker === 'number' ? taker : taker?.get(Number(row.hourMs));
+      const question = place === undefined ? undefined : questions[place];
+      const sum = question && sums.get(question);
       const label = Number(row.isRated) === 1 ? labelOfValue(row.rated) : UNRATED;
       sum?.set(label, (sum.get(label) ?? 0n) + decimalUnits(row.amount));
     }
   }
-  return sums.map((sum) => [...sum].map(([label, units]) => ({ label, units })));
 }
 
 interface StretchRow {
@@ -48,12 +66,12 @@ interface StretchRow {
 }
 
 function readStretches(
-  warehouse: Pick<Warehouse, 'query'>,
+  { warehouse, sources }: Reading,
   { aggregation, property }: LabelQuestion,
   group: readonly Stretch[],
 ): Promise<StretchRow[]> {
   return warehouse.query<StretchRow>({
-    sql: labelSql(aggregation),
+    sql: labelSql(aggregation, sources),
     params: {
       ...requestedParams('event', group),
       from: group.reduce((first, { fromMs }) => Math.min(first, fromMs), Number.MAX_SAFE_INTEGER),
@@ -67,17 +85,18 @@ function readStretches(
 }
 
 /** By hour: each hour of a stretch that is requested by hours is a result of its own. */
-function labelSql(aggregation: LabelQuestion['aggregation']): string {
+function labelSql(aggregation: LabelQuestion['aggregation'], sources: UsageSources): string {
   const amount = aggregation === 'count' ? 'count()' : 'sum(value)';
+  const inHours = `
+         WHERE ${isOfRequested('event')}
+           AND ${occurredInHours('from', 'to')}`;
   return `
 SELECT place, toInt64(toUnixTimestamp(toStartOfHour(occurred_at))) * 1000 AS hourMs,
        has({values:Array(String)}, label) AS isRated, if(isRated, label, '') AS rated,
        toString(${amount}) AS amount
   FROM (SELECT environment, customer_id, meter_key, ${labelOf('{property:String}')} AS label,
                value, occurred_at
-          FROM metergate.events FINAL
-         WHERE ${isOfRequested('event')}
-           AND ${occurredInHours('from', 'to')}) AS labelled
+          FROM ${sources.events(inHours)}) AS labelled
  INNER JOIN ${requestedTable('event')} AS requested USING (environment, customer_id, meter_key)
  WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
  GROUP BY place, hourMs, isRated, rated`;

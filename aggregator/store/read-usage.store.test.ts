@@ -7,6 +7,8 @@ import { createRandom, type Random } from '../../tests/support/random.ts';
 import { aggregateOf } from '../../tests/support/usage-oracle.ts';
 import { readUsage, type UsageQuestion } from './read-usage.ts';
 
+const NO_VIEWS = new Map<string, never>();
+
 /*
  * Sums of many customer meters at once, against a walk over their events.
  *
@@ -59,9 +61,9 @@ it('is exact for spans of every kind, requested at once', async () => {
       return spans.map((span) => ({ ...customerMeter, span }));
     }),
   );
-  const responses = await readUsage(warehouse, questions);
+  const responses = await readUsage({ warehouse, views: NO_VIEWS }, questions);
   expect(responses).toEqual(questions.map(expectedOf));
-  expect(await readUsage(warehouse, [])).toEqual([]);
+  expect(await readUsage({ warehouse, views: NO_VIEWS }, [])).toEqual([]);
 });
 
 const ONE = 10n ** 12n;

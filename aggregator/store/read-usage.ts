@@ -1,5 +1,7 @@
 import { cut } from '../../domain/rules/billed-periods.ts';
 import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import { NO_CHANGES, type UsageView } from '../../domain/store/usage-views.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
@@ -19,23 +21,61 @@ const COMMON_MIN = 8;
 
 /**
  * The aggregate of each, in units of 10^-12: whole hours from the rollup, the edges from the events. In a few
- * statements, however many questions there are. Throws Transient.
+ * statements, however many questions there are; environments whose usage was changed have their own. Throws
+ * Transient.
  */
-export async function readUsage(
-  warehouse: Pick<Warehouse, 'query'>,
+export async function readUsage(stored: StoredUsage, questions: readonly UsageQuestion[]): Promise<bigint[]> {
+  const sums: UsageSums = new Map();
+  for (const { view, own } of byView(stored, questions)) {
+    await readOfView({ warehouse: stored.warehouse, sources: usageSources(view) }, own, sums);
+  }
+  return questions.map((question) => sums.get(question) ?? 0n);
+}
+
+/** The views are of one time, by environment. */
+export interface StoredUsage {
+  warehouse: Pick<Warehouse, 'query'>;
+  views: ReadonlyMap<string, UsageView>;
+}
+
+/** Questions that one statement may read: of all environments without changes, or of one with them. */
+export function byView<Question extends CustomerMeterPlace>(
+  { views }: StoredUsage,
+  questions: readonly Question[],
+): Array<{ view: UsageView; own: Question[] }> {
+  const groups = new Map<string, { view: UsageView; own: Question[] }>();
+  for (const question of questions) {
+    const view = views.get(question.environment) ?? NO_CHANGES;
+    const name = view.upTo === 0 ? '' : question.environment;
+    const group = groups.get(name) ?? { view, own: [] };
+    group.own.push(question);
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
+
+/** Where the questions of one view are read. */
+interface Reading {
+  warehouse: Pick<Warehouse, 'query'>;
+  sources: UsageSources;
+}
+
+type UsageSums = Map<UsageQuestion, bigint>;
+
+async function readOfView(
+  reading: Reading,
   questions: readonly UsageQuestion[],
-): Promise<bigint[]> {
-  const sums = new Map<UsageQuestion, bigint>();
+  sums: UsageSums,
+): Promise<void> {
   const groups = grouped(questions, ({ environment, aggregation, span }) => {
     return `${environment} ${aggregation} ${span.fromMs} ${span.toMs}`;
   });
   const common = groups.filter((group) => group.length >= COMMON_MIN && group.every(isOfWholeHours));
   const others = groups.filter((group) => !common.includes(group)).flat();
-  for (const group of common) await readCommon(warehouse, group, sums);
+  for (const group of common) await readCommon(reading, group, sums);
   for (const group of grouped(others, ({ aggregation }) => aggregation)) {
-    await readJoined(warehouse, group, sums);
+    await readJoined(reading, group, sums);
   }
-  return questions.map((question) => sums.get(question) ?? 0n);
 }
 
 function grouped(
@@ -56,25 +96,25 @@ function isOfWholeHours({ span }: UsageQuestion): boolean {
   return span.fromMs % HOUR_MS === 0 && span.toMs % HOUR_MS === 0;
 }
 
-type UsageSums = Map<UsageQuestion, bigint>;
-
 /** Of one environment, aggregation and span, as of calendar months. */
 async function readCommon(
-  warehouse: Pick<Warehouse, 'query'>,
+  { warehouse, sources }: Reading,
   group: UsageQuestion[],
   sums: UsageSums,
 ): Promise<void> {
   const [first] = group;
   if (!first) return;
-  const { ofHours, merged } = AGGREGATE_SQL[first.aggregation];
+  const { ofHours, ofEvents, merged } = AGGREGATE_SQL[first.aggregation];
+  const restates = sources.restates(first.aggregation);
+  const place = 'customer_id AS customer, meter_key AS meter';
+  const restated = `
+   UNION ALL
+  SELECT ${place}, ${ofEvents} AS state FROM ${sources.restated(IN_HOURS)} GROUP BY customer, meter`;
   const rows = await warehouse.query<{ customer: string; meter: string; current: string }>({
     sql: `SELECT customer, meter, toString(${merged}) AS current FROM (
-  SELECT customer_id AS customer, meter_key AS meter, ${ofHours} AS state
-    FROM metergate.usage_hourly
-   WHERE environment = {environment:String} AND customer_id IN {customers:Array(String)}
-     AND meter_key IN {meters:Array(String)}
-     AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')
-   GROUP BY customer, meter)
+  SELECT ${place}, ${ofHours} AS state
+    FROM ${sources.hours(IN_HOURS, { restates })}
+   GROUP BY customer, meter${restates ? restated : ''})
 GROUP BY customer, meter`,
     params: {
       environment: first.environment,
@@ -93,9 +133,14 @@ GROUP BY customer, meter`,
   }
 }
 
+const IN_HOURS = `
+   WHERE environment = {environment:String} AND customer_id IN {customers:Array(String)}
+     AND meter_key IN {meters:Array(String)}
+     AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')`;
+
 /** Of one aggregation, each with a span of its own. */
 async function readJoined(
-  warehouse: Pick<Warehouse, 'query'>,
+  { warehouse, sources }: Reading,
   group: UsageQuestion[],
   sums: UsageSums,
 ): Promise<void> {
@@ -107,8 +152,8 @@ async function readJoined(
     edgesOf(span).map((edge) => ({ ...question, place, ...edge })),
   );
   const parts = [
-    ...(hours.length > 0 ? [hoursSql(group)] : []),
-    ...(edges.length > 0 ? [edgesSql(group)] : []),
+    ...(hours.length > 0 ? hoursSql(group, sources) : []),
+    ...(edges.length > 0 ? [edgesSql(group, sources)] : []),
   ];
   if (parts.length === 0) return;
   const rows = await warehouse.query<{ place: string; current: string }>({
@@ -143,25 +188,34 @@ function boundsOf(spans: readonly RequestedSpan[]): Record<string, number> {
   };
 }
 
-function hoursSql(group: readonly UsageQuestion[]): string {
-  return `SELECT place, ${aggregateOf(group).ofHours} AS state
-    FROM (SELECT * FROM metergate.usage_hourly
+function hoursSql(group: readonly UsageQuestion[], sources: UsageSources): string[] {
+  const { ofHours, ofEvents } = aggregateOf(group);
+  const [{ aggregation }] = group as [UsageQuestion];
+  const restates = sources.restates(aggregation);
+  const inHours = `
            WHERE ${isOfRequested('hour')}
-             AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')) AS hours
+             AND hour >= toDateTime({from:Int64}, 'UTC') AND hour < toDateTime({to:Int64}, 'UTC')`;
+  const joined = (state: string, from: string) => `SELECT place, ${state} AS state
+    FROM (SELECT * FROM ${from}) AS hours
    INNER JOIN ${requestedTable('hour')} AS requested USING (environment, customer_id, meter_key)
    WHERE toInt64(toUnixTimestamp(hour)) * 1000 >= from_ms AND toInt64(toUnixTimestamp(hour)) * 1000 < to_ms
    GROUP BY place`;
+  return [
+    joined(ofHours, sources.hours(inHours, { restates })),
+    ...(restates ? [joined(ofEvents, sources.restated(inHours))] : []),
+  ];
 }
 
 /** Events of other hours, as each part has at the ends of what is read, are left out before FINAL merges. */
-function edgesSql(group: readonly UsageQuestion[]): string {
-  return `SELECT place, ${aggregateOf(group).ofEvents} AS state
-    FROM (SELECT environment, customer_id, meter_key, id, value, unique_value, occurred_at, created_at
-            FROM metergate.events FINAL
+function edgesSql(group: readonly UsageQuestion[], sources: UsageSources): string {
+  const inEdges = `
         PREWHERE ${isOfRequested('event')}
              AND toStartOfHour(occurred_at) IN (
                  SELECT toStartOfHour(
-                   fromUnixTimestamp64Milli(toInt64(arrayJoin({eventFrom:Array(String)})), 'UTC')))) AS edges
+                   fromUnixTimestamp64Milli(toInt64(arrayJoin({eventFrom:Array(String)})), 'UTC')))`;
+  return `SELECT place, ${aggregateOf(group).ofEvents} AS state
+    FROM (SELECT environment, customer_id, meter_key, id, value, unique_value, occurred_at, created_at
+            FROM ${sources.events(inEdges)}) AS edges
    INNER JOIN ${requestedTable('event')} AS requested USING (environment, customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= from_ms AND toUnixTimestamp64Milli(occurred_at) < to_ms
    GROUP BY place`;

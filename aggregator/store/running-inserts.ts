@@ -4,6 +4,8 @@ import { Transient } from '../../schemas/failures.ts';
 
 const PATIENCE = { timeoutMs: 5_000, everyMs: 50 };
 const TIMEOUT_MS = 5_000;
+const ROLLUPS = ['usage_hourly', 'usage_by_property', 'change_hourly', 'change_by_property'];
+const WRITTEN = ['events', 'change_events', 'voided_events', ...ROLLUPS];
 
 /**
  * Waits for abandoned inserts. An insert that took too long continues in the server after its client has
@@ -25,9 +27,10 @@ async function countRunning(warehouse: Pick<Warehouse, 'query'>): Promise<number
     sql: `SELECT toString(
             (SELECT count() FROM system.processes
              WHERE match(query,
-               '^(?i)\\\\s*(INSERT INTO|ALTER TABLE) metergate.(events|usage_hourly|usage_by_property) '))
+               '^(?i)\\\\s*(INSERT INTO|ALTER TABLE) metergate.(${WRITTEN.join('|')}) '))
             + (SELECT count() FROM system.mutations
-               WHERE database = 'metergate' AND table IN ('usage_hourly', 'usage_by_property') AND NOT is_done
+               WHERE database = 'metergate' AND NOT is_done
+                 AND table IN (${ROLLUPS.map((table) => `'${table}'`).join(', ')})
                  AND command ILIKE '%DELETE WHERE%')) AS running`,
     connection: 'load',
     timeoutMs: TIMEOUT_MS,

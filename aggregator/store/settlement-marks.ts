@@ -11,12 +11,15 @@ export interface MarkRow {
   from: Date;
   /** The last settled customer of a mark for all customers. */
   position: string;
+  /** Usage may have fallen by a change of it: thresholds above it are crossed again. */
+  rearms: boolean;
 }
 
 /** The oldest. */
 export async function readMarks(db: Queryable, limit: number): Promise<MarkRow[]> {
   const { rows } = await db.query<MarkRow>(
-    `SELECT id, environment, customer_id AS "customerId", meter_key AS "meterKey", from_at AS "from", position
+    `SELECT id, environment, customer_id AS "customerId", meter_key AS "meterKey", from_at AS "from",
+            position, rearms
        FROM settlement_marks ORDER BY id LIMIT $1`,
     [limit],
   );
@@ -52,6 +55,25 @@ export async function markRepaired(
       hours.map(({ customerId }) => customerId),
       hours.map(({ meterKey }) => meterKey),
       hours.map(({ hour }) => hour),
+    ],
+  );
+}
+
+/** Usage that a change has changed, which is visible with this transaction. */
+export async function markChanged(
+  db: Queryable,
+  environment: string,
+  changed: ReadonlyArray<Pick<MarkRow, 'customerId' | 'meterKey' | 'from'>>,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO settlement_marks (environment, customer_id, meter_key, from_at, rearms)
+     SELECT $1, customer_id, meter_key, from_at, true
+       FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS changed (customer_id, meter_key, from_at)`,
+    [
+      environment,
+      changed.map(({ customerId }) => customerId),
+      changed.map(({ meterKey }) => meterKey),
+      changed.map(({ from }) => from),
     ],
   );
 }

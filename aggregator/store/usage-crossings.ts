@@ -50,6 +50,20 @@ export async function readCrossings(
   return rows;
 }
 
+/** They are crossed again when usage reaches them again. */
+export async function removeCrossings(db: Queryable, crossings: readonly Crossing[]): Promise<void> {
+  if (crossings.length === 0) return;
+  await db.query(
+    `DELETE FROM usage_crossings crossed
+      USING unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::numeric[])
+              AS fallen (environment, customer_id, meter_key, period_start, threshold)
+      WHERE crossed.environment = fallen.environment AND crossed.customer_id = fallen.customer_id
+        AND crossed.meter_key = fallen.meter_key AND crossed.period_start = fallen.period_start
+        AND crossed.threshold = fallen.threshold`,
+    [...placesOf(crossings), crossings.map(({ threshold }) => threshold)],
+  );
+}
+
 function placesOf(periods: ReadonlyArray<Omit<Crossing, 'threshold'>>) {
   return [
     periods.map(({ environment }) => environment),

@@ -7,7 +7,7 @@ import type {
   MeterUsageEntry,
   MeterUsageReport,
 } from '../../schemas/resources/meter-usage.ts';
-import type { MeterUsage, UsageAmount, UsagePoint } from '../store/read-meter-usage.ts';
+import type { MeterUsage, UsageAmount, UsagePoint } from '../store/meter-usage-rows.ts';
 import type { MeterUsageForm } from './meter-usage-query.ts';
 
 type Entries = Pick<MeterUsageReport, 'total' | 'count' | 'quantiles' | 'groups' | 'data' | 'other'>;

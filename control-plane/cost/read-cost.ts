@@ -74,8 +74,8 @@ async function readOf(
   const periods = rows.map((row) => span ?? periodOf(row, nowMs));
   const spans = await time.within(findSpans(context, rows, periods));
   const facts = await time.within(customerGrantsReads(context, (db) => factsOf(context, db, spans)));
-  return readConsistently(freshness, { consistency, environment, time }, async (asOfMs) => {
-    const reads = readsOf({ warehouse, environment, time, readLong });
+  return readConsistently(freshness, { consistency, environment, time }, async (asOfMs, view) => {
+    const reads = readsOf({ warehouse, view, environment, time, readLong });
     const { usages } = await readSpanUsage(reads, facts, { spans });
     const costs = rateSpans(spans, usages);
     const [from, to] = boundsOf(span ? [span] : periods, nowMs);
@@ -117,19 +117,19 @@ function factsOf(
   return readMeteredFacts(db, environment, { prices, customerIds, nowMs });
 }
 
-interface ReadsOf extends Pick<PricedUsageRead, 'warehouse' | 'environment'> {
+interface ReadsOf extends Pick<PricedUsageRead, 'warehouse' | 'view' | 'environment'> {
   time: ReadTime;
   readLong: ReadLong;
 }
 
 /** Sums of hours take milliseconds; what needs every event waits for its turn as a breakdown does. */
-function readsOf({ warehouse, environment, time, readLong }: ReadsOf): UsageReads {
-  const long = { warehouse, environment, connection: 'long', timeoutMs: EVENTS_MS } as const;
+function readsOf({ warehouse, view, environment, time, readLong }: ReadsOf): UsageReads {
+  const long = { warehouse, view, environment, connection: 'long', timeoutMs: EVENTS_MS } as const;
   const inTurn = <T>(read: () => Promise<T>) => readLong(time, environment, read);
   return {
     totals: (questions) => {
-      const read = { warehouse, environment, connection: 'counters', timeoutMs: time.leftMs() } as const;
-      return readTotals(read, questions);
+      const limits = { connection: 'counters', timeoutMs: time.leftMs() } as const;
+      return readTotals({ warehouse, view, environment, ...limits }, questions);
     },
     byValue: (questions) => inTurn(() => readByValue(long, questions)),
     byBound: (questions) => inTurn(() => readByBound(long, questions)),

@@ -1,6 +1,7 @@
 import type { CustomerWithGrants } from '../../domain/find-customer-grants.ts';
 import { moneyText } from '../../domain/rules/rating/money.ts';
 import type { PricedTerm } from '../../domain/rules/rating/priced-spans.ts';
+import { NO_CHANGES, readUsageViews } from '../../domain/store/usage-views.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Database } from '../http/request-context.ts';
@@ -65,7 +66,8 @@ export async function simulateCustomers(
   );
   const spans = spansOf(simulation, subjects, catalogue);
   const facts = await readFacts(db, simulation, { customerIds, spans, subjects });
-  const readOf = { warehouse, environment, connection: 'long', timeoutMs: READ_MS } as const;
+  const view = (await readUsageViews(db, [environment])).get(environment) ?? NO_CHANGES;
+  const readOf = { warehouse, view, environment, connection: 'long', timeoutMs: READ_MS } as const;
   const reads: UsageReads = {
     totals: (questions) => inParts(questions, (some) => readTotals(readOf, some)),
     byValue: (questions) => readByValue(readOf, questions),

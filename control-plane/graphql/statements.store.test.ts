@@ -73,9 +73,10 @@ describe('a query for customers with all that belongs to them', () => {
   it('takes as many statements for 100 as for 2', async () => {
     const [few, many] = [await statementsOf(2), await statementsOf(CUSTOMERS)];
     expect(many.postgres.length).toBe(few.postgres.length);
-    // Four reads of entitlements are one transaction; each list, count and loader is one statement.
+    // Four reads of entitlements are one transaction; each list, count and loader is one statement, and one
+    // says which changes of usage count.
     expect(many.postgres.filter((sql) => sql === 'a transaction')).toHaveLength(1);
-    expect(many.postgres).toHaveLength(13);
+    expect(many.postgres).toHaveLength(14);
     // Two meters, for the entitlements and for the counters.
     expect(many.clickhouse).toHaveLength(4);
     expect(few.clickhouse).toHaveLength(4);

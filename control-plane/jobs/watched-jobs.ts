@@ -2,6 +2,7 @@ import type { WatchedJob } from '../../domain/job-watch.ts';
 import { EVERY_MS } from '../../domain/leased-job.ts';
 import { CLOCK_REPAIR } from '../clock/clock-repair.ts';
 import { SUBSCRIPTION_CLOCK } from '../clock/subscription-clock.ts';
+import { USAGE_CORRECTIONS } from '../corrections/corrections-job.ts';
 import { SIMULATOR } from '../cost/simulator.ts';
 import { CREDIT_EXPIRY } from '../credits/credit-expiry.ts';
 import { CREDIT_SCHEDULE } from '../credits/credit-schedule.ts';
@@ -48,6 +49,7 @@ export function watchedJobs({ watchesLog }: { watchesLog: boolean }): WatchedJob
       : []),
     { ...CLOCK_REPAIR, stops: 'times in the future, left by a clock that ran ahead, are not reset' },
     { ...SIMULATOR, stops: 'simulations do not proceed' },
+    { ...USAGE_CORRECTIONS, stops: 'corrections of much usage do not proceed, nor those that a crash left' },
     {
       ...OLD_ROWS_SWEEP,
       stops: 'old responses, processor events, funnel events, simulations and reservations are not removed',

@@ -28,6 +28,7 @@ import * as service from '../../schemas/resources/service.ts';
 import * as simulations from '../../schemas/resources/simulations.ts';
 import * as subscriptions from '../../schemas/resources/subscriptions.ts';
 import * as usage from '../../schemas/resources/usage.ts';
+import * as usageCorrections from '../../schemas/resources/usage-corrections.ts';
 import * as usageEvents from '../../schemas/resources/usage-events.ts';
 import * as usageLevels from '../../schemas/resources/usage-levels.ts';
 import * as webhookDeliveries from '../../schemas/resources/webhook-deliveries.ts';
@@ -64,6 +65,7 @@ const RESOURCES: object[] = [
   simulations,
   subscriptions,
   usage,
+  usageCorrections,
   usageEvents,
   usageLevels,
   webhookDeliveries,

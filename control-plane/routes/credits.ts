@@ -1,3 +1,5 @@
+import type { PoolClient } from 'pg';
+import { endGrant } from '../../domain/credits/end-grant.ts';
 import { grantCredits } from '../../domain/credits/move-credits.ts';
 import { shownCredits, shownGrant } from '../../domain/credits/shown-grant.ts';
 import { creditText, creditUnits } from '../../domain/rules/credit-units.ts';
@@ -7,6 +9,7 @@ import { exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts'
 import { newId } from '../../schemas/primitives/ids.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import {
+  type CreditGrant,
   type CreditLedgerEntry,
   CUSTOMER_GRANTS_MAX,
   type CustomerCredits,
@@ -52,6 +55,22 @@ export const creditHandlers: Pick<Handlers, CreditOperation> = {
     return after;
   },
 
+  'credits.voidGrant': (context, { params, body }) =>
+    changeExpiry(context, { ...params, ...body }, ({ expiresAt }) => {
+      const now = new Date(context.nowMs);
+      return expiresAt !== null && expiresAt <= now ? undefined : now;
+    }),
+
+  'credits.updateGrant': (context, { params, body }) => {
+    const earlier = givenTime(body.expiresAt);
+    if (!earlier || earlier.getTime() <= context.nowMs) throw hasExpired();
+    return changeExpiry(context, { ...params, ...body }, ({ expiresAt }) => {
+      if (expiresAt === null || expiresAt > earlier) return earlier;
+      if (expiresAt.getTime() === earlier.getTime()) return undefined;
+      throw notEarlier(expiresAt.getTime() <= context.nowMs);
+    });
+  },
+
   'credits.listLedger': async ({ db, environment }, { params, query }) => {
     const customerId = await findCustomerId(db, environment, params.customerId);
     if (customerId === undefined) throw customerNotFound(params.customerId);
@@ -59,6 +78,28 @@ export const creditHandlers: Pick<Handlers, CreditOperation> = {
     return pageOf(rows.map(shownLedgerEntry), total, query);
   },
 };
+
+/** Throws Rejected `customer_not_found` and `not_found`. */
+async function changeExpiry(
+  context: RequestContext,
+  { customerId: name, grantId, reason }: { customerId: string; grantId: string; reason?: string },
+  expiresAt: (grant: GrantRow) => Date | undefined,
+): Promise<CreditGrant> {
+  const { db, environment, nowMs } = context;
+  const customerId = await findCustomerId(db, environment, name);
+  if (customerId === undefined) throw customerNotFound(name);
+  const place = { environment, customerId };
+  const ended = await endGrant(db as PoolClient, place, { grantId, now: new Date(nowMs), expiresAt });
+  if (!ended) {
+    throw new Rejected('not_found', `The customer has no grant ${grantId}.`, { param: 'grantId' });
+  }
+  const [before, after] = [shownGrant(ended.before), shownGrant(ended.after)];
+  if (before.expiresAt !== after.expiresAt) {
+    const why = reason === undefined ? {} : { changeReason: reason };
+    await recordChange(context, { objectId: grantId, before, after: { ...after, ...why } });
+  }
+  return after;
+}
 
 /**
  * Locked, so that concurrent requests count each other's grants. Throws Rejected: `customer_not_found`,
@@ -110,6 +151,12 @@ export function shownLedgerEntry(row: LedgerRow): CreditLedgerEntry {
     createdAt: timestampText(createdAt.getTime()),
     updatedAt: timestampText(updatedAt.getTime()),
   };
+}
+
+function notEarlier(isOver: boolean): Rejected {
+  if (isOver) return new Rejected('illegal_transition', 'The grant has expired.');
+  const message = '`expiresAt` must be before the present expiry of the grant.';
+  return new Rejected('invalid_request', message, { param: 'expiresAt' });
 }
 
 function hasExpired(): Rejected {

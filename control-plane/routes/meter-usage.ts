@@ -25,7 +25,7 @@ export function createMeterUsage({
   freshness,
   readLong,
 }: MeterUsageDeps): Handlers['meterUsage.retrieve'] {
-  const deps = { warehouse, rollup: createPropertyRollup(warehouse) };
+  const rollup = createPropertyRollup(warehouse);
   return async (context, { params, query }) => {
     const { environment } = context;
     const time = beginReadTime(query.consistency);
@@ -39,7 +39,8 @@ export function createMeterUsage({
     const filter = propertiesOf(properties);
     const grouped = { span, starts, groupBy, customerId, filter, quantiles, limit: query.limit };
     const question = { environment, meterKey, aggregation, ...grouped };
-    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+      const deps = { warehouse, view, rollup };
       const usage = await readLong(time, environment, () => readMeterUsage(deps, question));
       const shown = shownUsage(usage, form, quantiles);
       if (context.mediaType === CSV)

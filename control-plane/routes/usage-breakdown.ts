@@ -25,7 +25,7 @@ export function createUsageBreakdown({
   freshness,
   readLong,
 }: MeterUsageDeps): Handlers['usage.breakdown'] {
-  const deps = { warehouse, rollup: createPropertyRollup(warehouse) };
+  const rollup = createPropertyRollup(warehouse);
   return async (context, { params, query }) => {
     const { environment } = context;
     const time = beginReadTime(query.consistency);
@@ -43,7 +43,8 @@ export function createUsageBreakdown({
     const filter = propertiesOf(query.filter);
     const sorted = { order, limit, offsets, filter, quantiles };
     const question = { customerMeter, dimension, span, versions, ...sorted };
-    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+      const deps = { warehouse, view, rollup };
       const response = await readLong(time, environment, () => readBreakdown(deps, question));
       return {
         customerId: customerMeter.customerId,

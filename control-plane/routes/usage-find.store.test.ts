@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventIdOf } from '../../domain/rules/event-id.ts';
 import { ensureIdentityKey, environmentKeyOf } from '../../domain/secrets.ts';
+import { NO_CHANGES } from '../../domain/store/usage-views.ts';
 import type { Statement } from '../../infra/ports/warehouse.ts';
 import type { Happening } from '../../tests/support/usage-oracle.ts';
 import { expectRejection } from '../api-under-test.ts';
@@ -101,7 +102,7 @@ it('the events are read by the index of ids', async () => {
       return warehouse.query<Row>(statement);
     },
   };
-  expect(await findUsageEvents(watched, { environment, id })).toEqual([]);
+  expect(await findUsageEvents({ warehouse: watched, view: NO_CHANGES }, { environment, id })).toEqual([]);
   const sql = `EXPLAIN indexes = 1 ${read?.sql}`;
   const lines = await warehouse.query<{ explain: string }>({ ...(read as Statement), sql });
   const text = lines.map(({ explain }) => explain.trim()).join('\n');

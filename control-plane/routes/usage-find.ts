@@ -7,6 +7,7 @@ import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import type { Handlers } from '../http/request-context.ts';
 import { findUsageEvents } from '../store/read-usage-events.ts';
 import { readConsistently } from '../usage/consistency.ts';
+import { readEventLinks } from '../usage/event-links.ts';
 import { shownEvent } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import type { ReadLong } from '../usage/long-reads.ts';
@@ -24,9 +25,11 @@ export function createFindUsageEvents(deps: FindUsageDeps): Handlers['usage.find
   return async ({ environment }, { query }) => {
     const time = beginReadTime(query.consistency);
     const id = await time.within(soughtId(pool, environment, query));
-    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const found = await readLong(time, environment, () => findUsageEvents(warehouse, { environment, id }));
-      return { data: found.map((event) => shownEvent(event, event)), asOf: timestampText(asOfMs) };
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+      const usage = { warehouse, view };
+      const found = await readLong(time, environment, () => findUsageEvents(usage, { environment, id }));
+      const links = await time.within(readEventLinks(pool, environment, found));
+      return { data: found.map((event) => shownEvent(event, event, links)), asOf: timestampText(asOfMs) };
     });
   };
 }

@@ -13,6 +13,7 @@ import {
   findMeteredCustomerMeter,
   readMetering,
 } from '../usage/customer-meter.ts';
+import { readEventLinks } from '../usage/event-links.ts';
 import { eventPage, placeOf } from '../usage/event-page.ts';
 import type { Freshness } from '../usage/freshness.ts';
 import type { ReadLong } from '../usage/long-reads.ts';
@@ -41,7 +42,7 @@ type UsageHandlers = Pick<
 >;
 
 export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandlers {
-  const { warehouse, freshness, readLong } = deps;
+  const { pool, warehouse, freshness, readLong } = deps;
   return {
     ...usageLevelHandlers,
     ...createUsageLiveHandlers(deps),
@@ -54,8 +55,8 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
       const { customerMeter, metering } = await time.within(findMeteredCustomerMeter(context, named));
       const span = metering.periodOf(customerMeter.meter.key);
       const wish = { ...query, environment: customerMeter.environment, time };
-      return readConsistently(freshness, wish, async (asOfMs) => {
-        const current = await readCounter(warehouse, customerMeter, span, time.leftMs());
+      return readConsistently(freshness, wish, async (asOfMs, view) => {
+        const current = await readCounter({ warehouse, view }, customerMeter, span, time.leftMs());
         return shownCounter(customerMeter, { metering, current, asOfMs });
       });
     },
@@ -72,9 +73,11 @@ export function createUsageHandlers(deps: UsageDeps & UsageLiveDeps): UsageHandl
       const customerMeter = await time.within(findCustomerMeter(context, params));
       const { limit } = query;
       const question = { customerMeter, span, after, limit: limit + 1 };
-      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-        const events = await readLong(time, environment, () => readUsageEvents(warehouse, question));
-        return { ...eventPage(events, limit, customerMeter), asOf: timestampText(asOfMs) };
+      return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+        const usage = { warehouse, view };
+        const events = await readLong(time, environment, () => readUsageEvents(usage, question));
+        const links = await time.within(readEventLinks(pool, environment, events));
+        return { ...eventPage(events, limit, customerMeter, links), asOf: timestampText(asOfMs) };
       });
     },
   };
@@ -94,8 +97,9 @@ function createUsageList({
     const metering = await time.within(readMetering(context, { customerId, meterKeys, atMs }));
     const owner = { environment, customerId };
     const questions = questionsOf(rows, metering);
-    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs) => {
-      const counters = await readCounters(warehouse, owner, questions, { timeoutMs: time.leftMs() });
+    return readConsistently(freshness, { ...query, environment, time }, async (asOfMs, view) => {
+      const usage = { warehouse, view };
+      const counters = await readCounters(usage, owner, questions, { timeoutMs: time.leftMs() });
       const shown = rows.map((meter) => {
         const current = counters.get(meter.key) ?? '0';
         return shownCounter({ ...owner, meter }, { metering, current, asOfMs });

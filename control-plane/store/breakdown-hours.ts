@@ -1,5 +1,6 @@
 import type { RateVersion } from '../../domain/rules/credit-cost.ts';
 import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
+import type { UsageSources } from '../../domain/store/usage-sources.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import type { ZoneOffset } from '../analytics/zone-offsets.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
@@ -32,8 +33,9 @@ export interface HoursOfRollup {
   property: string | undefined;
 }
 
-export function hoursOf(question: BreakdownQuestion): HoursOfRollup | undefined {
+export function hoursOf(question: BreakdownQuestion, sources: UsageSources): HoursOfRollup | undefined {
   const { dimension, filter, quantiles, offsets = [], order, versions } = question;
+  if (sources.restates(question.customerMeter.meter.aggregation)) return undefined;
   // Their edges may be any hour of the span; single values are in no rollup.
   if (
     quantiles.length > 0 ||
@@ -47,33 +49,42 @@ export function hoursOf(question: BreakdownQuestion): HoursOfRollup | undefined 
     versions.every(({ rates }) => !rates?.property || rates.property.name === name);
   if (!isTime) {
     if (ofFilter || dimension === '' || order === 'time' || !isRatedBy(dimension)) return undefined;
-    return { sql: valuesOfHours(question), property: dimension };
+    return { sql: valuesOfHours(question, sources), property: dimension };
   }
   if (others.length > 0 || !isRatedBy(undefined)) return undefined;
-  if (!ofFilter) return { sql: timesOfHours(question, 'metergate.usage_hourly', ''), property: undefined };
+  const inSpan = `
+           WHERE ${OF_CUSTOMER_METER} AND ${IN_WHOLE_HOURS} `;
+  if (!ofFilter) {
+    const from = { hours: sources.hours(inSpan), lacking: '0' };
+    return { sql: timesOfHours(question, sources, from), property: undefined };
+  }
   const [property, value] = ofFilter;
   if (property === '' || value === '') return undefined;
-  const ofValue = 'AND property = {filterName0:String} AND value = {filterValue0:String}';
-  return { sql: timesOfHours(question, 'metergate.usage_by_property', ofValue), property };
+  const ofValue = `${inSpan}AND property = {filterName0:String} AND value = {filterValue0:String}`;
+  const lacking = lackingSql(question.customerMeter.meter.aggregation, 'used.unordered');
+  const from = { hours: sources.byProperty(ofValue), lacking };
+  return { sql: timesOfHours(question, sources, from), property };
 }
 
 /** By time. The expressions of events find the beginning of the hour as the time of what occurred in it. */
-function timesOfHours(question: BreakdownQuestion, table: string, where: string): string {
+function timesOfHours(
+  question: BreakdownQuestion,
+  sources: UsageSources,
+  { hours, lacking }: { hours: string; lacking: string },
+): string {
   const { dimension, offsets, versions } = question;
   const { aggregation } = question.customerMeter.meter;
   const amount = aggregation === 'count' ? 'toUInt64(used.events)' : 'CAST(used.total AS Decimal(38, 12))';
-  const lacking = where === '' ? '0' : lackingSql(aggregation, 'used.unordered');
   return `
   SELECT ${timeLabelSql(dimension, offsets !== undefined)} AS label, toUInt64(sum(used.events)) AS counted,
          min(occurred_at) AS first, ${AGGREGATE_SQL[aggregation].ofHours} AS state,
          ${byVersionSql(amount, versions)} AS by_rate, 0 AS spread, toUInt64(${lacking}) AS lacking
-    FROM (SELECT *, toDateTime64(hour, 3, 'UTC') AS occurred_at FROM ${table}
-           WHERE ${OF_CUSTOMER_METER} AND ${IN_WHOLE_HOURS} ${where}) AS used
-   GROUP BY label`;
+    FROM (SELECT *, toDateTime64(hour, 3, 'UTC') AS occurred_at FROM ${hours}) AS used
+   GROUP BY label${sources.notVoided('counted')}`;
 }
 
 /** By the values of the property that is the dimension. */
-function valuesOfHours({ customerMeter, versions }: BreakdownQuestion): string {
+function valuesOfHours({ customerMeter, versions }: BreakdownQuestion, sources: UsageSources): string {
   const { aggregation } = customerMeter.meter;
   const amount =
     aggregation === 'count'
@@ -92,6 +103,7 @@ function valuesOfHours({ customerMeter, versions }: BreakdownQuestion): string {
     keys: [`${version} AS rate_version`],
     more: `, ${versions.length === 0 ? "''" : name} AS rate_name, sum(${amount}) AS rate_amount`,
     where: `${OF_CUSTOMER_METER} AND ${IN_WHOLE_HOURS}`,
+    sources,
   });
   const { merged } = AGGREGATE_SQL[aggregation];
   return `

@@ -1,4 +1,5 @@
 import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
+import type { UsageSources } from '../../domain/store/usage-sources.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 
@@ -15,6 +16,7 @@ export interface ValuesSql {
   /** Further aggregates: of `amounts`, `counts`, `label` and the keys, with signs. */
   more?: string;
   where: string;
+  sources: UsageSources;
 }
 
 /**
@@ -23,20 +25,21 @@ export interface ValuesSql {
  * '': their usage is that of all events less that of all values. Other aggregates than sums are not found so:
  * where `lacking` is not 0 the events have to be read.
  */
-export function valuesSql({ aggregation, keys, more = '', where }: ValuesSql): string {
+export function valuesSql({ aggregation, keys, more = '', where, sources }: ValuesSql): string {
   const { ofHours, merged } = AGGREGATE_SQL[aggregation];
   const added = ADDED[aggregation];
   const state = added?.left ?? mergedState(merged).replace('(state)', '(kept)');
   const names = keys.map((key) => `${key.split(' AS ').at(-1)}, `).join('');
   const lacking = added ? '0' : `label = '' OR ${lackingSql(aggregation, 'lacks')}`;
+  const ofProperty = `
+     WHERE property IN ('', {property:String}) AND ${where}`;
   return `SELECT ${names}part.1 AS label, toUInt64(sum(toInt64(counts) * part.2)) AS counted,
        ${state} AS state, toUInt64(${lacking}) AS lacking ${more}
   FROM (
     SELECT ${keys.map((key) => `${key}, `).join('')}property, toString(value) AS text,
            sum(r.events) AS counts, sum(r.total) AS amounts, ${added?.inner ?? ofHours} AS kept,
            max(r.unordered) AS lacks
-      FROM metergate.usage_by_property AS r
-     WHERE property IN ('', {property:String}) AND ${where}
+      FROM ${sources.byProperty(ofProperty, 'r')}
      GROUP BY ${names}property, text)
  ARRAY JOIN if(property = '', [('', 1)], [(text, 1), ('', -1)]) AS part
  GROUP BY ${names}label

@@ -1,6 +1,7 @@
 import { type RatedUsage, type RateVersion, UNRATED } from '../../domain/rules/credit-cost.ts';
 import { AGGREGATE_SQL, labelOf, mergedWithin } from '../../domain/store/aggregate-sql.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import { type BreakdownQuestion, hoursOf } from './breakdown-hours.ts';
 import { timeLabelSql, zoneParams } from './breakdown-labels.ts';
@@ -40,16 +41,18 @@ const TIMEOUT_MS = 15_000;
  * a rollup, where one has what is asked for, and else of the events. Throws Transient.
  */
 export async function readBreakdown(
-  { warehouse, rollup }: BreakdownDeps,
+  { warehouse, view, rollup }: BreakdownDeps,
   question: BreakdownQuestion,
 ): Promise<BreakdownResponse> {
+  const sources = usageSources(view);
   const { customerMeter, span } = question;
   const { environment, meter } = customerMeter;
-  const hours = hoursOf(question);
-  if (hours === undefined) return readRows(warehouse, question, eventsSql(question, EVERYWHERE));
+  const hours = hoursOf(question, sources);
+  const ofAllEvents = eventsSql(question, sources, EVERYWHERE);
+  if (hours === undefined) return readRows(warehouse, question, ofAllEvents);
   const edges = cutHours([...(span ? [span.fromMs, span.toMs] : []), ...question.versions.map(startOf)]);
   const read = async () => {
-    const parts = [hours.sql, ...(edges.length > 0 ? [eventsSql(question, IN_EDGES)] : [])];
+    const parts = [hours.sql, ...(edges.length > 0 ? [eventsSql(question, sources, IN_EDGES)] : [])];
     const found = await readRows(warehouse, question, togetherSql(question, parts), {
       ...hoursParams(span, edges),
       property: hours.property ?? '',
@@ -60,11 +63,10 @@ export async function readBreakdown(
   const use = { environment, meterKey: meter.key, property: property ?? '', span };
   const found = property === undefined ? await read() : await rollup.read(use, read);
   if (found) return { ...found, source: 'rollup' };
-  return readRows(warehouse, question, eventsSql(question, EVERYWHERE));
+  return readRows(warehouse, question, ofAllEvents);
 }
 
-export interface BreakdownDeps {
-  warehouse: Warehouse;
+export interface BreakdownDeps extends ViewedUsage {
   rollup: PropertyRollup;
 }
 
@@ -73,7 +75,7 @@ function startOf({ startMs }: RateVersion): number {
 }
 
 async function readRows(
-  warehouse: Warehouse,
+  warehouse: ViewedUsage['warehouse'],
   question: BreakdownQuestion,
   groups: string,
   more: Record<string, string | number | string[]> = {},
@@ -114,17 +116,18 @@ const IN_EDGES =
   'AND toUnixTimestamp(toStartOfHour(occurred_at)) IN (SELECT toUInt32(arrayJoin({edges:Array(String)})))';
 
 /** Groups of events. */
-function eventsSql(question: BreakdownQuestion, where: string): string {
+function eventsSql(question: BreakdownQuestion, sources: UsageSources, where: string): string {
   const { dimension, span, versions, offsets, filter } = question;
   const { aggregation } = question.customerMeter.meter;
   const byRate = byRateSql(aggregation === 'count' ? 'toUInt64(1)' : 'value', versions);
+  const ofQuestion = `
+   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${mergedWithin('from', 'to')}` : ''}
+         ${filterSql(filter)} ${where}`;
   return `
   SELECT ${timeLabelSql(dimension, offsets !== undefined) ?? labelOf('{dimension:String}')} AS label,
          count() AS counted, min(occurred_at) AS first, ${AGGREGATE_SQL[aggregation].ofEvents} AS state,
          ${byRate} AS by_rate, ${quantilesSql(question.quantiles).ofEvents}, toUInt64(0) AS lacking
-    FROM metergate.events FINAL
-   WHERE ${OF_CUSTOMER_METER} ${span ? `AND ${mergedWithin('from', 'to')}` : ''}
-         ${filterSql(filter)} ${where}
+    FROM ${sources.events(ofQuestion)}
    GROUP BY label`;
 }
 

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { NO_CHANGES } from '../../domain/store/usage-views.ts';
 import { createClickHouseWarehouse } from '../../infra/clickhouse/clickhouse-warehouse.ts';
 import { startChdbHttpServer } from '../../tests/servers/chdb-http-server.ts';
 import { eventLines, TEST_NOW_MS } from '../../tests/support/event-line.ts';
@@ -24,7 +25,7 @@ it('a ClickHouse server reads whole hours of the rollup and cut ones of the even
   }));
   await warehouse.insertEvents({ token: 'a', lines: eventLines(events), timeoutMs: 20_000 });
   const span = { fromMs: TEST_NOW_MS - 20 * HOUR_MS - 1, toMs: TEST_NOW_MS + 1 };
-  const deps = { warehouse, rollup: createPropertyRollup(warehouse) };
+  const deps = { warehouse, view: NO_CHANGES, rollup: createPropertyRollup(warehouse) };
   const { groups, all, source } = await readBreakdown(deps, {
     customerMeter: {
       environment: 'ws_a:live',

@@ -1,5 +1,6 @@
 import { AGGREGATE_SQL, occurredWithin } from '../../domain/store/aggregate-sql.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
@@ -14,14 +15,14 @@ const TIMEOUT_MS = 5_000;
  * events. Exact at any millisecond. Throws Transient.
  */
 export async function readCounter(
-  warehouse: Warehouse,
+  usage: ViewedUsage,
   customerMeter: CustomerMeter,
   span: Span,
   timeoutMs = TIMEOUT_MS,
 ): Promise<string> {
   const { key, aggregation } = customerMeter.meter;
   const question = { meterKey: key, aggregation, span };
-  const [current = '0'] = await readCountersInOrder(warehouse, customerMeter, [question], { timeoutMs });
+  const [current = '0'] = await readCountersInOrder(usage, customerMeter, [question], { timeoutMs });
   return current;
 }
 
@@ -40,9 +41,9 @@ export interface CounterLimits {
 
 /** The same of several meters of one customer, each requested once, by meter key. */
 export async function readCounters(
-  ...[warehouse, owner, questions, limits]: Parameters<typeof readCountersInOrder>
+  ...[usage, owner, questions, limits]: Parameters<typeof readCountersInOrder>
 ): Promise<Map<string, string>> {
-  const counters = await readCountersInOrder(warehouse, owner, questions, limits);
+  const counters = await readCountersInOrder(usage, owner, questions, limits);
   return new Map(questions.map(({ meterKey }, at) => [meterKey, counters[at] ?? '0']));
 }
 
@@ -51,30 +52,32 @@ export async function readCounters(
  * A meter may be requested for several spans. Groups in which an id stands twice are read once more, merged.
  */
 export async function readCountersInOrder(
-  warehouse: Warehouse,
+  { warehouse, view }: ViewedUsage,
   owner: CounterOwner,
   questions: readonly CounterQuestion[],
   { timeoutMs = TIMEOUT_MS, comparedMax = COMPARED_MAX }: CounterLimits = {},
 ): Promise<string[]> {
   const groups = groupsOf(questions);
   if (groups.length === 0) return [];
+  const sources = usageSources(view);
   const endsAt = performance.now() + timeoutMs;
   const read = (some: readonly CounterGroup[], edges: (group: CounterGroup) => string) =>
     warehouse.query<CounterRow>({
-      sql: some.map((group) => groupSql(group, edges)).join('\nUNION ALL\n'),
+      sql: some.map((group) => groupSql(group, sources, edges)).join('\nUNION ALL\n'),
       params: Object.assign(ownerParams(owner), ...some.map(paramsOf)),
       connection: 'counters',
       timeoutMs: Math.max(1, endsAt - performance.now()),
     });
+  const merged = (group: CounterGroup) => mergedEdges(group, sources);
   const first = await read(groups, (group) =>
-    isMergedLately(owner, group) ? mergedEdges(group) : comparedEdges(group, comparedMax),
+    !sources.isPlain || isMergedLately(owner, group) ? merged(group) : comparedEdges(group, comparedMax),
   );
   const repeated = groups.filter((group) => rememberRepeats(owner, group, first));
   let rows = first;
   // mutant: repeats-counted
   if (repeated.length > 0) {
     const others = first.filter(({ part }) => repeated.every(({ at }) => at !== Number(part)));
-    rows = [...others, ...(await read(repeated, mergedEdges))];
+    rows = [...others, ...(await read(repeated, merged))];
   }
   const counted = new Map(rows.map(({ part, meter, current }) => [`${part} ${meter}`, current]));
   return questions.map((question) => {
@@ -144,16 +147,26 @@ function nameOf({ aggregation, span }: CounterQuestion): string {
   return `${aggregation} ${span.fromMs} ${span.toMs}`;
 }
 
-function groupSql(group: CounterGroup, edges: (group: CounterGroup) => string): string {
+function groupSql(
+  group: CounterGroup,
+  sources: UsageSources,
+  edges: (group: CounterGroup) => string,
+): string {
   const { at, aggregation, span } = group;
-  const { ofHours, merged } = AGGREGATE_SQL[aggregation];
+  const { ofHours, ofEvents, merged } = AGGREGATE_SQL[aggregation];
+  const inHours = `
+   WHERE ${ofGroup(at)} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
+     AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')`;
+  const restates = sources.restates(aggregation);
+  const restated = `
+  UNION ALL
+  SELECT meter_key, ${ofEvents} AS state, toUInt64(0) AS repeated FROM ${sources.restated(inHours)}
+   GROUP BY meter_key`;
   return `SELECT ${at} AS part, meter_key AS meter, toString(${merged}) AS current,
        toString(sum(repeated)) AS repeats FROM (
-  SELECT meter_key, ${ofHours} AS state, toUInt64(0) AS repeated FROM metergate.usage_hourly
-   WHERE ${ofGroup(at)} AND hour >= toDateTime({hoursFrom${at}:Int64}, 'UTC')
-     AND hour < toDateTime({hoursTo${at}:Int64}, 'UTC')
+  SELECT meter_key, ${ofHours} AS state, toUInt64(0) AS repeated FROM ${sources.hours(inHours, { restates })}
    GROUP BY meter_key
-  ${edgeHours(span).length > 0 ? `UNION ALL ${edges(group)}` : ''})
+  ${edgeHours(span).length > 0 ? `UNION ALL ${edges(group)}` : ''}${restates ? restated : ''})
  GROUP BY meter_key`;
 }
 
@@ -188,13 +201,13 @@ function comparedEdges({ at, aggregation }: CounterGroup, comparedMax: number): 
 }
 
 /** Before FINAL only what the sort key has may be judged: occurredInHours. */
-function mergedEdges({ at, aggregation }: CounterGroup): string {
+function mergedEdges({ at, aggregation }: CounterGroup, sources: UsageSources): string {
   // mutant: repeat-merged-within-the-span
   return `
   SELECT meter_key, ${AGGREGATE_SQL[aggregation].ofEventsIf(`(${withinSpan(at)})`)} AS state,
          toUInt64(0) AS repeated
-    FROM metergate.events FINAL
-   PREWHERE ${ofEdgeHours(at)}
+    FROM ${sources.events(`
+   PREWHERE ${ofEdgeHours(at)}`)}
    GROUP BY meter_key`;
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { NO_CHANGES } from '../../domain/store/usage-views.ts';
 import { arrivalText } from '../../schemas/stored/event-row.ts';
 import { AGGREGATIONS, type Aggregation } from '../../schemas/usage-limits.ts';
 import { eventLine, type TestEvent } from '../../tests/support/event-line.ts';
@@ -57,9 +58,13 @@ it.each(AGGREGATIONS)('counts %s for each customer over its own span', async (ag
   for (const seed of [1, 2]) {
     const owners = ownersOf(seed);
     const question = { environment: 'ws_a:live', meterKey: meter.key, aggregation, owners };
-    const together = await readManyCounters(warehouse, question);
+    const together = await readManyCounters({ warehouse, view: NO_CHANGES }, question);
     for (const { customerId, span } of owners) {
-      const alone = await readCounter(warehouse, { environment: 'ws_a:live', customerId, meter }, span);
+      const alone = await readCounter(
+        { warehouse, view: NO_CHANGES },
+        { environment: 'ws_a:live', customerId, meter },
+        span,
+      );
       expect([customerId, together.get(customerId)]).toEqual([customerId, alone]);
       counted += alone === '0' ? 0 : 1;
     }
@@ -71,5 +76,7 @@ it('is 0 for a customer without events', async () => {
   const span = { fromMs: nowMs - HOUR_MS, toMs: nowMs };
   const owners = [{ customerId: 'cus_unknown', span }];
   const question = { environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum' as const, owners };
-  expect([...(await readManyCounters(warehouse, question))]).toEqual([['cus_unknown', '0']]);
+  expect([...(await readManyCounters({ warehouse, view: NO_CHANGES }, question))]).toEqual([
+    ['cus_unknown', '0'],
+  ]);
 });

@@ -1,5 +1,6 @@
 import { AGGREGATE_SQL } from '../../domain/store/aggregate-sql.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import { type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
@@ -21,11 +22,11 @@ export interface ManyCounters {
  * 100 customers take 70 ms together, and 15 ms each one by one. Throws Transient.
  */
 export async function readManyCounters(
-  warehouse: Warehouse,
+  { warehouse, view }: ViewedUsage,
   { environment, meterKey, aggregation, owners }: ManyCounters,
 ): Promise<Map<string, string>> {
   const rows = await warehouse.query<{ customer: string; current: string }>({
-    sql: statementOf(aggregation),
+    sql: statementOf(aggregation, usageSources(view)),
     params: { environment, meter: meterKey, ...columnsOf(owners) },
     connection: 'counters',
     timeoutMs: TIMEOUT_MS,
@@ -41,25 +42,32 @@ const BOUNDS = ['headFrom', 'headTo', 'hoursFrom', 'hoursTo', 'tailFrom', 'tailT
  * them, where a comparison of bounds would read every event of these customers. A head that no whole hour
  * follows may span two. FINAL merges these hours alone, as in read-counter.ts.
  */
-function statementOf(aggregation: Aggregation): string {
+function statementOf(aggregation: Aggregation, sources: UsageSources): string {
   const { ofEvents, ofHours, merged } = AGGREGATE_SQL[aggregation];
   const bounds = BOUNDS.map((name) => `arrayMap(text -> toInt64(text), {${name}:Array(String)}) AS ${name}`);
   const ofMeter = `environment = {environment:String} AND meter_key = {meter:String}
      AND customer_id IN {customers:Array(String)}`;
-  return `WITH {customers:Array(String)} AS customers, ${bounds.join(', ')}
-SELECT customer_id AS customer, toString(${merged}) AS current FROM (
-  SELECT customer_id, ${ofHours} AS state FROM metergate.usage_hourly
+  const inHours = `
    WHERE ${ofMeter} AND hour >= toDateTime(${own('hoursFrom')}, 'UTC')
-     AND hour < toDateTime(${own('hoursTo')}, 'UTC')
-   GROUP BY customer_id
-  UNION ALL
-  SELECT customer_id, ${ofEvents} AS state FROM metergate.events FINAL
+     AND hour < toDateTime(${own('hoursTo')}, 'UTC')`;
+  const inEdges = `
    PREWHERE ${ofMeter} AND (customer_id, toStartOfHour(occurred_at)) IN (
            SELECT edge.1, toStartOfHour(fromUnixTimestamp64Milli(edge.2, 'UTC')) FROM (
              SELECT arrayJoin(arrayZip(arrayConcat(customers, customers, customers),
                       arrayConcat(headFrom, arrayMap(ms -> ms - 1, headTo), tailFrom))) AS edge))
-   WHERE (${within('headFrom', 'headTo')} OR ${within('tailFrom', 'tailTo')})
-   GROUP BY customer_id)
+   WHERE (${within('headFrom', 'headTo')} OR ${within('tailFrom', 'tailTo')})`;
+  const restates = sources.restates(aggregation);
+  const restated = `
+  UNION ALL
+  SELECT customer_id, ${ofEvents} AS state FROM ${sources.restated(inHours)}
+   GROUP BY customer_id`;
+  return `WITH {customers:Array(String)} AS customers, ${bounds.join(', ')}
+SELECT customer_id AS customer, toString(${merged}) AS current FROM (
+  SELECT customer_id, ${ofHours} AS state FROM ${sources.hours(inHours, { restates })}
+   GROUP BY customer_id
+  UNION ALL
+  SELECT customer_id, ${ofEvents} AS state FROM ${sources.events(inEdges)}
+   GROUP BY customer_id${restates ? restated : ''})
  GROUP BY customer_id`;
 }
 

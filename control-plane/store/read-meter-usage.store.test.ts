@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { NO_CHANGES } from '../../domain/store/usage-views.ts';
 import { eventLine } from '../../tests/support/event-line.ts';
 import { warehouseOfThisFile } from '../../tests/support/log-and-warehouse.ts';
 import { prunedBeforeFinal } from '../../tests/support/pruned-before-final.ts';
@@ -63,7 +64,7 @@ it.each(['few', 'many'])('an event counts once in an edge hour, of %s', async (e
   const every = edges === 'few' ? 40 * HOUR_MS : HOUR_MS;
   const starts = Array.from({ length: (toMs - fromMs) / every }, (_, at) => fromMs + at * every);
   const { all } = await readMeterUsage(
-    { warehouse, rollup: createPropertyRollup(warehouse) },
+    { warehouse, view: NO_CHANGES, rollup: createPropertyRollup(warehouse) },
     {
       ...{ environment: 'ws_a:live', meterKey: 'calls', aggregation: 'sum', span: { fromMs, toMs }, starts },
       ...{ groupBy: [], customerId: undefined, filter: [], quantiles: [], limit: 1 },
@@ -82,26 +83,33 @@ it.each([
   const meter = { key: 'calls', aggregation: 'sum' } as Parameters<typeof readCounter>[1]['meter'];
   const query = vi.spyOn(warehouse, 'query');
   onTestFinished(() => query.mockRestore());
-  expect(await readCounter(warehouse, { environment, customerId, meter }, span)).toBe(current);
+  expect(await readCounter({ warehouse, view: NO_CHANGES }, { environment, customerId, meter }, span)).toBe(
+    current,
+  );
   expect(query).toHaveBeenCalledTimes(statements);
   const owners = [{ customerId, span }];
   const question = { environment, meterKey: meter.key, aggregation: meter.aggregation, owners };
-  expect([...(await readManyCounters(warehouse, question)).values()]).toEqual([current]);
+  expect([...(await readManyCounters({ warehouse, view: NO_CHANGES }, question)).values()]).toEqual([
+    current,
+  ]);
 });
 
 it('an event is not shown that stands twice, once in a part before the span', async () => {
   const meter = { key: 'calls', aggregation: 'sum' } as Parameters<typeof readCounter>[1]['meter'];
   const customerMeter = { environment: 'ws_a:live', customerId: 'cus_e', meter };
   const question = { customerMeter, span: { fromMs, toMs }, limit: 10 };
-  expect(await readUsageEvents(warehouse, { ...question, after: undefined })).toEqual([]);
+  expect(await readUsageEvents({ warehouse, view: NO_CHANGES }, { ...question, after: undefined })).toEqual(
+    [],
+  );
   const groups = { dimension: 'region', filter: [], quantiles: [1], order: 'total' as const, versions: [] };
-  const deps = { warehouse, rollup: createPropertyRollup(warehouse) };
+  const deps = { warehouse, view: NO_CHANGES, rollup: createPropertyRollup(warehouse) };
   const { all } = await readBreakdown(deps, { ...question, ...groups, offsets: undefined });
   expect(all).toMatchObject({ total: '0', count: 0 });
 });
 
 it('an event is not priced that stands twice, once in a part before the span', async () => {
-  const read = { warehouse, environment: 'ws_a:live', connection: 'long', timeoutMs: 20_000 } as const;
+  const limits = { connection: 'long', timeoutMs: 20_000 } as const;
+  const read = { warehouse, view: NO_CHANGES, environment: 'ws_a:live', ...limits } as const;
   const parts = [{ fromMs, toMs }];
   const question = { customerId: 'cus_e', meterKey: 'calls', aggregation: 'sum' as const, parts };
   expect(await readTotals(read, [question])).toEqual([0n]);
@@ -121,7 +129,8 @@ it('a counter with more rows than are compared is merged, of its span, and then 
     { fromMs, toMs: toMs - HOUR_MS },
   ];
   const questions = spans.map((span) => ({ ...question, span }));
-  const read = (comparedMax: number) => readCountersInOrder(warehouse, owner, questions, { comparedMax });
+  const usage = { warehouse, view: NO_CHANGES };
+  const read = (comparedMax: number) => readCountersInOrder(usage, owner, questions, { comparedMax });
   expect(await read(2)).toEqual(['0', '2']);
   const asked = query.mock.calls.map(([{ params = {} }]) => ['from0' in params, 'from1' in params]);
   expect(asked).toEqual([

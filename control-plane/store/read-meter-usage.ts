@@ -1,12 +1,13 @@
 import { AGGREGATE_SQL, labelOf, mergedWithin, occurredWithin } from '../../domain/store/aggregate-sql.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import { HOUR_MS, type Span } from '../../schemas/primitives/calendar.ts';
-import { decimalUnits, unitsText } from '../../schemas/primitives/decimal.ts';
 import type { Aggregation } from '../../schemas/usage-limits.ts';
 import { cutHours, lackingSql, valuesSql } from './by-property-sql.ts';
-import type { PropertyRollup, UsageSource } from './property-rollup.ts';
+import { type MeterUsage, type UsageRow, usageOf } from './meter-usage-rows.ts';
+import type { PropertyRollup } from './property-rollup.ts';
 import { filterParams, filterSql, type PropertyFilter } from './usage-filter.ts';
-import { quantilesSql, quantileTexts } from './value-quantiles.ts';
+import { quantilesSql } from './value-quantiles.ts';
 
 /** One meter of all customers, or of one. */
 export interface MeterUsageQuestion {
@@ -25,37 +26,6 @@ export interface MeterUsageQuestion {
   limit: number;
 }
 
-/** Decimals as canonical text. */
-export interface UsageAmount {
-  total: string;
-  count: number;
-  quantiles: string[];
-}
-
-/** A bucket of a group, with the bucket's start. */
-export interface UsagePoint extends UsageAmount {
-  startMs: number;
-}
-
-export interface UsageGroup {
-  /** In the order of `groupBy`. */
-  labels: string[];
-  /** Ascending; only buckets with usage. */
-  points: UsagePoint[];
-}
-
-export interface MeterUsage {
-  /** What was read but for hours that the span or a bucket cuts. */
-  source: UsageSource;
-  all: UsageAmount;
-  /** How many there are, shown or not. */
-  groupCount: number;
-  /** Largest total first, then by labels. */
-  groups: UsageGroup[];
-  /** What is beyond the limit. */
-  other: (UsageAmount & { points: UsagePoint[] }) | undefined;
-}
-
 /** The name in `groupBy` that is no property. */
 export const BY_CUSTOMER = 'customerId';
 
@@ -68,38 +38,42 @@ const SORTED_EDGES_MAX = 10;
  * else of the events. Throws Transient.
  */
 export async function readMeterUsage(
-  { warehouse, rollup }: MeterUsageDeps,
+  { rollup, ...usage }: MeterUsageDeps,
   question: MeterUsageQuestion,
 ): Promise<MeterUsage> {
   const { environment, meterKey, span } = question;
-  const hours = hoursOf(question);
+  const reading = { warehouse: usage.warehouse, sources: usageSources(usage.view) };
+  const hours = hoursOf(question, reading.sources);
   const read = async () => {
-    const found = await readRows(warehouse, question, hours);
+    const found = await readRows(reading, question, hours);
     return found.isLacking ? undefined : found;
   };
-  if (!hours) return readRows(warehouse, question, undefined);
+  if (!hours) return readRows(reading, question, undefined);
   const { property } = hours;
   const found =
     property === undefined
       ? await read()
       : await rollup.read({ environment, meterKey, property, span }, read);
-  return found ?? (await readRows(warehouse, question, undefined));
+  return found ?? (await readRows(reading, question, undefined));
 }
 
-export interface MeterUsageDeps {
-  warehouse: Warehouse;
+export interface MeterUsageDeps extends ViewedUsage {
   rollup: PropertyRollup;
 }
 
 /** `hours`: the rollup that whole hours are read from. */
+interface Reading extends Pick<ViewedUsage, 'warehouse'> {
+  sources: UsageSources;
+}
+
 async function readRows(
-  warehouse: Warehouse,
+  { warehouse, sources }: Reading,
   question: MeterUsageQuestion,
   hours: HoursOfRollup | undefined,
 ): Promise<MeterUsage & { isLacking: boolean }> {
   const { environment, meterKey, customerId = '', groupBy, filter, span, starts, limit } = question;
-  const rows = await warehouse.query<Row>({
-    sql: statementOf(question, hours),
+  const rows = await warehouse.query<UsageRow>({
+    sql: statementOf(question, sources, hours),
     params: {
       ...{ environment, meter: meterKey, customer: customerId, limit, from: span.fromMs, to: span.toMs },
       names: groupBy.filter((name) => name !== BY_CUSTOMER),
@@ -122,18 +96,25 @@ interface HoursOfRollup {
 }
 
 /** Rollups have no single values, and usage by one property at most. */
-function hoursOf(question: MeterUsageQuestion): HoursOfRollup | undefined {
+function hoursOf(question: MeterUsageQuestion, sources: UsageSources): HoursOfRollup | undefined {
   const { groupBy, filter, quantiles } = question;
+  if (sources.restates(question.aggregation)) return undefined;
   const properties = groupBy.filter((name) => name !== BY_CUSTOMER);
   if (quantiles.length > 0 || properties.length + filter.length > 1) return undefined;
   const [property] = properties;
   const [name = '', value = ''] = filter[0] ?? [];
   if (property === '' || (filter.length > 0 && (name === '' || value === ''))) return undefined;
-  if (property !== undefined) return { sql: valuesOfHours(question), property };
-  if (filter.length === 0)
-    return { sql: hoursSql(question, 'metergate.usage_hourly', ''), property: undefined };
-  const ofValue = 'AND used.property = {filterName0:String} AND used.value = {filterValue0:String}';
-  return { sql: hoursSql(question, 'metergate.usage_by_property', ofValue), property: name };
+  if (property !== undefined) return { sql: valuesOfHours(question, sources), property };
+  const inSpan = `
+ WHERE ${inWholeHours(question)} `;
+  if (filter.length === 0) {
+    const from = { hours: sources.hours(inSpan, { alias: 'used' }), lacking: '0' };
+    return { sql: hoursSql(question, sources, from), property: undefined };
+  }
+  const ofValue = `${inSpan}AND used.property = {filterName0:String} AND used.value = {filterValue0:String}`;
+  const lacking = lackingSql(question.aggregation, 'used.unordered');
+  const from = { hours: sources.byProperty(ofValue, 'used'), lacking };
+  return { sql: hoursSql(question, sources, from), property: name };
 }
 
 /** Hours (UTC) that the span or a bucket cuts: their usage is read from the events. */
@@ -153,12 +134,16 @@ const BUCKET = (ms: string) => `roundDown(${ms}, arrayMap(text -> toInt64(text),
  * States by bucket and labels, from the hours and the events; then the place of each group by its total, and
  * the sums of each bucket of a group, of each group, and of all.
  */
-function statementOf(question: MeterUsageQuestion, hours: HoursOfRollup | undefined): string {
+function statementOf(
+  question: MeterUsageQuestion,
+  sources: UsageSources,
+  hours: HoursOfRollup | undefined,
+): string {
   const { merged } = AGGREGATE_SQL[question.aggregation];
   const quantiles = quantilesSql(question.quantiles);
   const parts = hours
-    ? [hours.sql, ...(edgeHours(question).length > 0 ? [eventsSql(question, edgesSql(question))] : [])]
-    : [eventsSql(question, 'metergate.events FINAL')];
+    ? [hours.sql, ...(edgeHours(question).length > 0 ? [edgesSql(question, sources)] : [])]
+    : [eventsSql(question, sources.events)];
   return `
 SELECT grouping(bucket) AS isWhole, grouping(slot) AS isAll, slot, bucket, any(labels) AS names,
        sum(n) AS count, toString(${merged}) AS total, ${quantiles.merged} AS spreads, max(place) AS places,
@@ -181,34 +166,38 @@ const inWholeHours = (question: MeterUsageQuestion) => `${ofMeter(question)}
    AND toInt64(toUnixTimestamp(hour)) * 1000 < {to:Int64}
    AND toUnixTimestamp(hour) NOT IN (SELECT toUInt32(arrayJoin({edges:Array(String)})))`;
 
-function hoursSql(question: MeterUsageQuestion, table: string, where: string): string {
+function hoursSql(
+  question: MeterUsageQuestion,
+  sources: UsageSources,
+  { hours, lacking }: { hours: string; lacking: string },
+): string {
   const { aggregation } = question;
-  const lacking = where === '' ? '0' : lackingSql(aggregation, 'used.unordered');
   return `SELECT ${HOUR_BUCKET} AS bucket, ${labelsSql(question.groupBy)} AS labels,
        toUInt64(sum(used.events)) AS n, ${AGGREGATE_SQL[aggregation].ofHours} AS state, 0 AS spread,
        toUInt64(${lacking}) AS lacking
-  FROM ${table} AS used
- WHERE ${inWholeHours(question)} ${where}
- GROUP BY bucket, labels`;
+  FROM ${hours}
+ GROUP BY bucket, labels${sources.notVoided('n')}`;
 }
 
 /** By the values of the one property, and perhaps by customer. */
-function valuesOfHours(question: MeterUsageQuestion): string {
+function valuesOfHours(question: MeterUsageQuestion, sources: UsageSources): string {
   const { aggregation, groupBy } = question;
   const labels = groupBy.map((name) => (name === BY_CUSTOMER ? 'customer' : 'label')).join(', ');
   const keys = [`${HOUR_BUCKET} AS bucket`, ...(groupBy.length > 1 ? ['customer_id AS customer'] : [])];
   return `SELECT bucket, [${labels}] AS labels, counted AS n, state, 0 AS spread, lacking
-  FROM (${valuesSql({ aggregation, keys, where: inWholeHours(question) })})`;
+  FROM (${valuesSql({ aggregation, keys, where: inWholeHours(question), sources })})`;
 }
 
-function eventsSql(question: MeterUsageQuestion, from: string): string {
+/** `from` gives the events of a condition. */
+function eventsSql(question: MeterUsageQuestion, from: (where: string) => string): string {
   const { groupBy, filter, aggregation, quantiles } = question;
+  const inSpan = `
+ WHERE ${ofMeter(question)} AND ${mergedWithin('from', 'to')} ${filterSql(filter)}`;
   return `SELECT ${BUCKET('toUnixTimestamp64Milli(occurred_at)')} AS bucket,
        ${labelsSql(groupBy)} AS labels, count() AS n,
        ${AGGREGATE_SQL[aggregation].ofEvents} AS state, ${quantilesSql(quantiles).ofEvents},
        toUInt64(0) AS lacking
-  FROM ${from}
- WHERE ${ofMeter(question)} AND ${mergedWithin('from', 'to')} ${filterSql(filter)}
+  FROM ${from(inSpan)}
  GROUP BY bucket, labels`;
 }
 
@@ -216,17 +205,19 @@ function eventsSql(question: MeterUsageQuestion, from: string): string {
  * The events of the edge hours, each once: the earliest, as FINAL gives it. Where these hours are few,
  * sorting their rows takes a fifth of the CPU of FINAL, which merges all hours of all customers.
  */
-function edgesSql(question: MeterUsageQuestion): string {
+function edgesSql(question: MeterUsageQuestion, sources: UsageSources): string {
   const isEdge = `${ofMeter(question)} AND ${occurredWithin('edgesFrom', 'edgesTo')}
        AND toUnixTimestamp(toStartOfHour(occurred_at)) IN (
            SELECT toUInt32(arrayJoin({edges:Array(String)})))`;
-  if (edgeHours(question).length > SORTED_EDGES_MAX) {
-    return `(SELECT * FROM metergate.events FINAL WHERE ${isEdge})`;
+  if (!sources.isPlain || edgeHours(question).length > SORTED_EDGES_MAX) {
+    const edges = `(SELECT * FROM ${sources.events(` WHERE ${isEdge}`)})`;
+    return eventsSql(question, (where) => `${edges}${where}`);
   }
-  return `(
+  const edges = `(
     SELECT environment, customer_id, meter_key, id, value, unique_value, properties, occurred_at, created_at
       FROM metergate.events WHERE ${isEdge}
      ORDER BY created_at LIMIT 1 BY customer_id, toStartOfHour(occurred_at), id)`;
+  return eventsSql(question, (where) => `${edges}${where}`);
 }
 
 /** In the order of `groupBy`; each property by its place among the properties. */
@@ -237,46 +228,4 @@ function labelsSql(groupBy: readonly string[]): string {
     name === BY_CUSTOMER ? 'customer_id' : labelOf(`{names:Array(String)}[${properties.indexOf(name) + 1}]`),
   );
   return `[${labels.join(', ')}]`;
-}
-
-interface Row {
-  isWhole: number | string;
-  isAll: number | string;
-  slot: string;
-  bucket: string;
-  names: string[];
-  count: string;
-  total: string;
-  spreads: string[];
-  places: string;
-  lacks: string;
-}
-
-/** The rows are in the order of the statement. */
-function usageOf(rows: readonly Row[], limit: number): Omit<MeterUsage, 'source'> {
-  const usage: Omit<MeterUsage, 'source'> = { all: NOTHING, groupCount: 0, groups: [], other: undefined };
-  for (const row of rows) {
-    const point = { startMs: Number(row.bucket), ...amountOf(row) };
-    if (Number(row.isAll) === 1) {
-      usage.all = amountOf(row);
-      usage.groupCount = Number(row.places);
-    } else if (Number(row.slot) > limit) {
-      usage.other ??= { ...NOTHING, points: [] };
-      if (Number(row.isWhole) === 1) Object.assign(usage.other, amountOf(row));
-      else usage.other.points.push(point);
-    } else if (Number(row.isWhole) === 0) {
-      const group = usage.groups[Number(row.slot) - 1];
-      if (group) group.points.push(point);
-      else usage.groups.push({ labels: row.names, points: [point] });
-    }
-  }
-  return usage;
-}
-
-const NOTHING: UsageAmount = { total: '0', count: 0, quantiles: [] };
-
-function amountOf({ total, count, spreads }: Row): UsageAmount {
-  // Of no row at all ClickHouse has quantiles of nothing.
-  const quantiles = Number(count) === 0 ? [] : quantileTexts(spreads);
-  return { total: unitsText(decimalUnits(total)), count: Number(count), quantiles };
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { NO_CHANGES } from '../../domain/store/usage-views.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { AGGREGATIONS } from '../../schemas/usage-limits.ts';
@@ -35,7 +36,8 @@ const events = Array.from({ length: 6_000 }, (_, at) => ({
 const warehouse = await warehouseOfThisFile();
 const lines = Buffer.concat(events.map((event) => Buffer.from(eventLine(event))));
 await warehouse.insertEvents({ token: 'test', lines, timeoutMs: 20_000 });
-const read = { warehouse, environment: 'ws_a:live', connection: 'long', timeoutMs: 20_000 } as const;
+const limits = { connection: 'long', timeoutMs: 20_000 } as const;
+const read = { warehouse, view: NO_CHANGES, environment: 'ws_a:live', ...limits } as const;
 
 /** Up to three, from parts of an hour to days, some on the bounds of hours. */
 function someParts(): Span[] {

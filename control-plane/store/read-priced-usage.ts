@@ -1,7 +1,9 @@
 import type { UsageOfValue } from '../../domain/rules/rating/per-unit.ts';
 import type { PercentageUsage } from '../../domain/rules/rating/percentage.ts';
 import { AGGREGATE_SQL, labelOf, occurredInHours } from '../../domain/store/aggregate-sql.ts';
-import type { Statement, Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
+import type { Statement } from '../../infra/ports/warehouse.ts';
 import { HOUR_MS, type Span, splitByHours } from '../../schemas/primitives/calendar.ts';
 import { decimalUnits } from '../../schemas/primitives/decimal.ts';
 import { groupBy } from '../../schemas/primitives/group-by.ts';
@@ -30,8 +32,7 @@ export interface BoundsQuestion extends UsageQuestion {
 }
 
 /** Each read is one statement, whatever the number of its questions; a few thousand at most. */
-export interface PricedUsageRead {
-  warehouse: Warehouse;
+export interface PricedUsageRead extends ViewedUsage {
   environment: string;
   connection: Statement['connection'];
   timeoutMs: number;
@@ -50,8 +51,9 @@ export async function readTotals(
     aggregations,
     asked: numbered.filter(({ aggregation }) => aggregations.includes(aggregation)),
   })).filter(({ asked }) => asked.length > 0);
+  const sources = usageSources(read.view);
   const rows = await query<{ question: string; totals: string[] }>(read, {
-    sql: scans.map(({ aggregations }, at) => totalsSql(aggregations, at)).join('\nUNION ALL\n'),
+    sql: scans.map(({ aggregations }, at) => totalsSql(aggregations, at, sources)).join('\nUNION ALL\n'),
     params: Object.assign({}, ...scans.map(({ asked }, at) => totalsParams(asked, at))),
   });
   const totalsOf = new Map(rows.map(({ question, totals }) => [Number(question), totals]));
@@ -74,7 +76,7 @@ export async function readByValue(
   questions: readonly ValuesQuestion[],
 ): Promise<UsageOfValue[][]> {
   const rows = await query<{ question: string; label: string; total: string }>(read, {
-    sql: VALUES_SQL,
+    sql: valuesSql(usageSources(read.view)),
     params: {
       ...eventParams(questions),
       isCount: questions.map(({ aggregation }) => String(aggregation === 'count')),
@@ -99,7 +101,7 @@ export async function readByBound(
   questions: readonly BoundsQuestion[],
 ): Promise<PercentageUsage[]> {
   const rows = await query<Record<'question' | keyof PercentageUsage, string>>(read, {
-    sql: BOUNDS_SQL,
+    sql: boundsSql(usageSources(read.view)),
     params: {
       ...eventParams(questions),
       froms: questions.map(({ from }) => from),
@@ -172,29 +174,36 @@ function bound(suffix: string, which: 'begin' | 'end'): string {
   return `{${which}${suffix}:Int64}`;
 }
 
-function totalsSql(aggregations: readonly Aggregation[], at: number): string {
+function totalsSql(aggregations: readonly Aggregation[], at: number, sources: UsageSources): string {
   const [hours, edges] = [`Hours${at}`, `Edges${at}`];
   const states = (which: 'ofHours' | 'ofEvents') =>
     aggregations.map((name) => `${AGGREGATE_SQL[name][which]} AS ${name}State`).join(', ');
   const merged = aggregations.map((name) => AGGREGATE_SQL[name].merged.replace('(state)', `(${name}State)`));
-  return `SELECT question, [${merged.map((one) => `toString(${one})`).join(', ')}] AS totals FROM (
-  SELECT question, ${states('ofHours')} FROM (
-    SELECT ${HOURLY_COLUMNS} FROM metergate.usage_hourly
+  const inHours = `
      WHERE ${ofPieces(hours)}
        AND hour >= toDateTime(${bound(hours, 'begin')}, 'UTC')
-       AND hour < toDateTime(${bound(hours, 'end')}, 'UTC')) AS used
-   INNER JOIN ${piecesSql(hours)} AS pieces USING (customer_id, meter_key)
-   WHERE toInt64(toUnixTimestamp(hour)) >= begins AND toInt64(toUnixTimestamp(hour)) < ends
-   GROUP BY question
-  UNION ALL
-  SELECT question, ${states('ofEvents')} FROM (
-    SELECT * FROM metergate.events FINAL
+       AND hour < toDateTime(${bound(hours, 'end')}, 'UTC')`;
+  const inEdges = `
      PREWHERE ${ofPieces(edges)}
        AND (customer_id, meter_key, toStartOfHour(occurred_at)) IN (
              SELECT edge.1, edge.2, toStartOfHour(fromUnixTimestamp64Milli(toInt64(edge.3), 'UTC')) FROM (
                SELECT arrayJoin(arrayZip({customersTouched${at}:Array(String)},
                         {metersTouched${at}:Array(String)}, {hoursTouched${at}:Array(String)})) AS edge))
-         ) AS used
+         `;
+  // One of them is enough: sums of the events are as right.
+  const restates = aggregations.some(sources.restates);
+  const ofHours = (which: 'ofHours' | 'ofEvents', from: string) => `SELECT question, ${states(which)} FROM (
+    SELECT ${which === 'ofHours' ? HOURLY_COLUMNS : '*'} FROM ${from}) AS used
+   INNER JOIN ${piecesSql(hours)} AS pieces USING (customer_id, meter_key)
+   WHERE toInt64(toUnixTimestamp(hour)) >= begins AND toInt64(toUnixTimestamp(hour)) < ends
+   GROUP BY question
+  UNION ALL
+  `;
+  return `SELECT question, [${merged.map((one) => `toString(${one})`).join(', ')}] AS totals FROM (
+  ${ofHours('ofHours', sources.hours(inHours, { restates }))}${
+    restates ? ofHours('ofEvents', sources.restated(inHours)) : ''
+  }SELECT question, ${states('ofEvents')} FROM (
+    SELECT * FROM ${sources.events(inEdges)}) AS used
    INNER JOIN ${piecesSql(edges)} AS pieces USING (customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= begins AND toUnixTimestamp64Milli(occurred_at) < ends
    GROUP BY question)
@@ -226,24 +235,24 @@ function totalsParams(questions: ReadonlyArray<UsageQuestion & { at: number }>, 
 }
 
 /** Events of the questions, with the question of each. */
-const EVENTS = `(
-    SELECT * FROM metergate.events FINAL
+const eventsSql = (sources: UsageSources) => `(
+    SELECT * FROM ${sources.events(`
      WHERE ${ofPieces('')}
-       AND ${occurredInHours('begin', 'end')}) AS used
+       AND ${occurredInHours('begin', 'end')}`)}) AS used
    INNER JOIN ${piecesSql('')} AS pieces USING (customer_id, meter_key)
    WHERE toUnixTimestamp64Milli(occurred_at) >= begins AND toUnixTimestamp64Milli(occurred_at) < ends`;
 
-const VALUES_SQL = `
+const valuesSql = (sources: UsageSources) => `
 SELECT question, label, toString(sum(amount)) AS total FROM (
   SELECT question, {properties:Array(String)}[question + 1] AS property,
          concat('=', ${labelOf('property')}) AS text,
          if(mapContains(properties, property)
             AND has({values:Array(String)}, concat(toString(question), text)), text, '') AS label,
          if({isCount:Array(String)}[question + 1] = 'true', toDecimal128(1, 12), value) AS amount
-    FROM ${EVENTS})
+    FROM ${eventsSql(sources)})
  GROUP BY question, label`;
 
-const BOUNDS_SQL = `
+const boundsSql = (sources: UsageSources) => `
 SELECT question, toString(sum(value)) AS total, toString(sumIf(value, isFree)) AS units,
        countIf(isFree) AS events, countIf(isMin) AS atMin, countIf(isMax) AS atMax,
        toString(sumIf(value, value < 0)) AS corrected
@@ -253,7 +262,7 @@ SELECT question, toString(sum(value)) AS total, toString(sumIf(value, isFree)) A
            value >= 0 AND NOT isMax
              AND value < toDecimal128({froms:Array(String)}[question + 1], 12) AS isMin,
            value >= 0 AND NOT isMax AND NOT isMin AS isFree
-      FROM ${EVENTS})
+      FROM ${eventsSql(sources)})
  GROUP BY question`;
 
 function eventParams(questions: readonly UsageQuestion[]): Params {

@@ -1,5 +1,6 @@
 import { mergedWithin } from '../../domain/store/aggregate-sql.ts';
-import type { Warehouse } from '../../infra/ports/warehouse.ts';
+import { type UsageSources, usageSources } from '../../domain/store/usage-sources.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import type { Span } from '../../schemas/primitives/calendar.ts';
 import type { CustomerMeter } from '../usage/customer-meter.ts';
 import { customerMeterParams, OF_CUSTOMER_METER } from './usage-sql.ts';
@@ -12,6 +13,10 @@ export interface StoredEvent {
   createdAtMs: number;
   /** Names and stored texts (schemas/stored/event-row.ts), in the stored order. */
   properties: Array<[string, string]>;
+  /** The change of usage that it is of; 0 of ordinary usage. */
+  change: number;
+  /** It counts no more. */
+  isVoided: boolean;
 }
 
 /** Of the last event of the previous page. */
@@ -33,25 +38,22 @@ const COLUMNS = `id, toString(value) AS amount, mapKeys(properties) AS names, ma
   toUnixTimestamp64Milli(occurred_at) AS occurredAtMs, toUnixTimestamp64Milli(created_at) AS createdAtMs`;
 
 /**
- * Events of one customer and meter, oldest first, ties by id. Throws Transient.
+ * Events of one customer and meter, voided ones too, oldest first, ties by id. Throws Transient.
  *
  * The order begins like the table's sort key, so that ClickHouse reads the hours one after the other and
  * stops at the limit: every page costs the same. Newest first it would read and sort all of them, since FINAL
  * cannot be read backwards.
  */
 export async function readUsageEvents(
-  warehouse: Warehouse,
+  { warehouse, view }: ViewedUsage,
   question: EventsQuestion,
 ): Promise<StoredEvent[]> {
   const { customerMeter, span, after, limit } = question;
+  const sources = usageSources(view);
   const rows = await warehouse.query<Row>({
     sql: `
-SELECT ${COLUMNS}
-  FROM metergate.events FINAL
- WHERE ${OF_CUSTOMER_METER} AND ${mergedWithin('from', 'to')}
-   AND (occurred_at > fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC') OR id > {afterId:String})
- ORDER BY environment, customer_id, meter_key, toStartOfHour(occurred_at), occurred_at, id
- LIMIT {limit:UInt32}`,
+SELECT ${COLUMNS}${sources.isPlain ? '' : STATUS}
+  FROM ${sources.listed(OF_PAGE, IN_ORDER, { isFinal: true })}${IN_ORDER}`,
     params: {
       ...customerMeterParams(customerMeter),
       from: Math.max(span.fromMs, after?.occurredAtMs ?? span.fromMs),
@@ -66,6 +68,14 @@ SELECT ${COLUMNS}
   return rows.map(eventOf);
 }
 
+const STATUS = ', toString(change) AS ofChange, isVoided';
+const OF_PAGE = `
+ WHERE ${OF_CUSTOMER_METER} AND ${mergedWithin('from', 'to')}
+   AND (occurred_at > fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC') OR id > {afterId:String})`;
+const IN_ORDER = `
+ ORDER BY environment, customer_id, meter_key, toStartOfHour(occurred_at), occurred_at, id
+ LIMIT {limit:UInt32}`;
+
 export interface FoundEvent extends StoredEvent {
   customerId: string;
   meterKey: string;
@@ -75,29 +85,44 @@ export interface FoundEvent extends StoredEvent {
 const FOUND_MAX = 10;
 
 /**
- * The event with this id, of any customer. Throws Transient.
+ * The event with this id, of any customer, also when it is voided. Throws Transient.
  *
  * The index `id_filter` leaves about a hundredth of the table's granules, those that may have the id. Without
  * FINAL, which would read ranges of the sort key around them: of rows with one sort key the earliest counts.
  */
 export async function findUsageEvents(
-  warehouse: Warehouse,
+  { warehouse, view }: ViewedUsage,
   params: { environment: string; id: string },
 ): Promise<FoundEvent[]> {
-  const rows = await warehouse.query<Row & Pick<FoundEvent, 'customerId' | 'meterKey'>>({
+  const sources = usageSources(view);
+  const rows = await warehouse.query<FoundRow>({
     sql: `
-SELECT ${COLUMNS}, customer_id AS customerId, meter_key AS meterKey
-  FROM metergate.events
- WHERE environment = {environment:String} AND id = {id:String}
- ORDER BY created_at
- LIMIT 1 BY customer_id, meter_key, toStartOfHour(occurred_at)
- LIMIT ${FOUND_MAX}`,
+SELECT ${foundColumns(sources)}
+  FROM ${sources.listed(WITH_ID, EARLIEST, { isFinal: false })}${EARLIEST}`,
     params,
     connection: 'long',
     timeoutMs: TIMEOUT_MS,
   });
-  return rows.map(({ customerId, meterKey, ...row }) => ({ ...eventOf(row), customerId, meterKey }));
+  return rows.map(foundEvent);
 }
+
+export type FoundRow = Row & Pick<FoundEvent, 'customerId' | 'meterKey'>;
+
+/** Of what is listed, with whose it is. */
+export function foundColumns({ isPlain }: UsageSources): string {
+  return `${COLUMNS}, customer_id AS customerId, meter_key AS meterKey${isPlain ? '' : STATUS}`;
+}
+
+export function foundEvent({ customerId, meterKey, ...row }: FoundRow): FoundEvent {
+  return { ...eventOf(row), customerId, meterKey };
+}
+
+const WITH_ID = `
+ WHERE environment = {environment:String} AND id = {id:String}`;
+const EARLIEST = `
+ ORDER BY created_at
+ LIMIT 1 BY customer_id, meter_key, toStartOfHour(occurred_at)
+ LIMIT ${FOUND_MAX}`;
 
 interface Row {
   id: string;
@@ -106,14 +131,18 @@ interface Row {
   texts: string[];
   occurredAtMs: string;
   createdAtMs: string;
+  ofChange?: string;
+  isVoided?: number | string;
 }
 
-function eventOf({ id, amount, names, texts, occurredAtMs, createdAtMs }: Row): StoredEvent {
+function eventOf({ id, amount, names, texts, occurredAtMs, createdAtMs, ...status }: Row): StoredEvent {
   return {
     id,
     value: amount,
     occurredAtMs: Number(occurredAtMs),
     createdAtMs: Number(createdAtMs),
     properties: names.map((name, at) => [name, texts[at] ?? '']),
+    change: Number(status.ofChange ?? 0),
+    isVoided: Number(status.isVoided ?? 0) === 1,
   };
 }

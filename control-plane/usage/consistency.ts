@@ -1,3 +1,4 @@
+import type { UsageView } from '../../domain/store/usage-views.ts';
 import { Rejected } from '../../schemas/failures.ts';
 import type { Consistency } from '../../schemas/resources/consistency.ts';
 import type { Freshness } from './freshness.ts';
@@ -10,20 +11,21 @@ export interface ReadWish {
 }
 
 /**
- * Reads the counted usage with the consistency that the reader requested. A strong read is rejected if a
- * repair may have rewritten hours during it: a check before the read alone would miss a repair that begins
- * while the read waits.
+ * Reads the counted usage with the consistency that the reader requested, all of it with one view. A strong
+ * read is rejected if a repair may have rewritten hours during it: a check before the read alone would miss a
+ * repair that begins while the read waits.
  */
 export async function readConsistently<Response>(
   freshness: Freshness,
   wish: ReadWish,
-  read: (asOfMs: number) => Promise<Response>,
+  read: (asOfMs: number, view: UsageView) => Promise<Response>,
 ): Promise<Response> {
-  const { consistency, time } = wish;
+  const { consistency, time, environment } = wish;
   const asOfMs = await awaitConsistency(freshness, wish);
-  if (consistency !== 'strong') return read(asOfMs);
+  const { views } = freshness;
+  if (consistency !== 'strong') return read(asOfMs, await time.within(views.of(environment)));
   const before = await endedRepairs(freshness, time);
-  const response = await read(asOfMs);
+  const response = await read(asOfMs, await views.fresh(environment, time));
   // mutant: repair-under-a-read-missed
   if ((await endedRepairs(freshness, time)) !== before) throw notNow(REPAIRED);
   return response;

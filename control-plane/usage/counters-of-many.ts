@@ -1,4 +1,5 @@
 import { readMeteredTerms } from '../../domain/store/metered-terms.ts';
+import type { ViewedUsage } from '../../domain/store/usage-views.ts';
 import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { groupBy } from '../../schemas/primitives/group-by.ts';
 import type { Consistency } from '../../schemas/resources/consistency.ts';
@@ -45,8 +46,8 @@ export async function readCountersOfMany(
   const metering = await time.within(readMeterings({ db, environment }, questions, atMs));
   const spanOf = ({ customerId, meter }: CounterQuestion) => meteringFor(customerId).periodOf(meter.key);
   const meteringFor = (customerId: string) => metering.get(customerId) ?? meteringOf([], atMs);
-  return readConsistently(freshness, { consistency, time, environment }, async (asOfMs) => {
-    const read = readerOf(questions)({ warehouse, environment, spanOf, time });
+  return readConsistently(freshness, { consistency, time, environment }, async (asOfMs, view) => {
+    const read = readerOf(questions)({ usage: { warehouse, view }, environment, spanOf, time });
     const counted = await read(questions);
     return questions.map((question) => {
       const { customerId, meter } = question;
@@ -71,7 +72,7 @@ async function readMeterings(
 }
 
 interface Reading {
-  warehouse: Warehouse;
+  usage: ViewedUsage;
   environment: string;
   spanOf: (question: CounterQuestion) => { fromMs: number; toMs: number };
   time: ReadTime;
@@ -86,7 +87,7 @@ function readerOf(questions: readonly CounterQuestion[]): (reading: Reading) => 
   return customers <= meters * Math.ceil(customers / TOGETHER_MAX) ? byCustomer : byMeter;
 }
 
-function byCustomer({ warehouse, environment, spanOf, time }: Reading): Read {
+function byCustomer({ usage, environment, spanOf, time }: Reading): Read {
   return async (questions) => {
     const counted = new Map<string, string>();
     const owners = groupBy(questions, ({ customerId }) => customerId);
@@ -95,7 +96,7 @@ function byCustomer({ warehouse, environment, spanOf, time }: Reading): Read {
         const { key: meterKey, aggregation } = question.meter;
         return { meterKey, aggregation, span: spanOf(question) };
       });
-      const found = await readCounters(warehouse, { environment, customerId }, asked, {
+      const found = await readCounters(usage, { environment, customerId }, asked, {
         timeoutMs: time.leftMs(),
       });
       for (const [key, current] of found) counted.set(`${customerId} ${key}`, current);
@@ -105,13 +106,13 @@ function byCustomer({ warehouse, environment, spanOf, time }: Reading): Read {
   };
 }
 
-function byMeter({ warehouse, environment, spanOf }: Reading): Read {
+function byMeter({ usage, environment, spanOf }: Reading): Read {
   return async (questions) => {
     const counted = new Map<string, string>();
     const reads = chunksByMeter(questions).map(async (some) => {
       const { key: meterKey, aggregation } = some[0].meter;
       const owners = some.map((one) => ({ customerId: one.customerId, span: spanOf(one) }));
-      const found = await readManyCounters(warehouse, { environment, meterKey, aggregation, owners });
+      const found = await readManyCounters(usage, { environment, meterKey, aggregation, owners });
       for (const [customerId, current] of found) counted.set(`${customerId} ${meterKey}`, current);
     });
     await Promise.all(reads);

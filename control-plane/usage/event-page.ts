@@ -6,6 +6,7 @@ import { BOOLEAN_TAG, propertyJson } from '../../schemas/stored/event-row.ts';
 import { cursorOf, isText, readCursor } from '../http/cursor.ts';
 import type { EventPlace, StoredEvent } from '../store/read-usage-events.ts';
 import type { CustomerMeter } from './customer-meter.ts';
+import { type EventLinks, NO_LINKS } from './event-links.ts';
 
 type UsageEvent = UsageEventList['data'][number];
 
@@ -14,11 +15,12 @@ export function eventPage(
   events: StoredEvent[],
   limit: number,
   { customerId, meter }: CustomerMeter,
+  links: EventLinks,
 ): Pick<UsageEventList, 'data' | 'nextCursor'> {
   const page = events.slice(0, limit);
   const last = events.length > limit ? page.at(-1) : undefined;
   return {
-    data: page.map((event) => shownEvent(event, { customerId, meterKey: meter.key })),
+    data: page.map((event) => shownEvent(event, { customerId, meterKey: meter.key }, links)),
     ...(last ? { nextCursor: cursorAfter(last) } : {}),
   };
 }
@@ -27,22 +29,29 @@ export function eventPage(
 export function shownEvent(
   event: StoredEvent,
   { customerId, meterKey }: { customerId: string; meterKey: string },
+  links: EventLinks = NO_LINKS,
 ): UsageEvent {
+  const supersedes = links.supersedes.get(event.change);
+  const supersededBy = event.isVoided ? links.supersededBy.get(event.id) : undefined;
   return {
     id: event.id,
     customerId,
     meterId: meterKey,
     eventName: 'usage.recorded',
     value: exactNumber(unitsText(decimalUnits(event.value))),
-    status: 'recorded',
+    status: event.isVoided ? 'voided' : 'recorded',
     occurredAt: timestampText(event.occurredAtMs),
     createdAt: timestampText(event.createdAtMs),
     ...(event.properties.length === 0 ? {} : { properties: shownProperties(event.properties) }),
+    ...(supersedes === undefined ? {} : { supersedes }),
+    ...(supersededBy === undefined ? {} : { supersededBy }),
   };
 }
 
 /** A Map keeps the order of the names; an object would put names that look like numbers first. */
-function shownProperties(properties: StoredEvent['properties']): NonNullable<UsageEvent['properties']> {
+export function shownProperties(
+  properties: StoredEvent['properties'],
+): NonNullable<UsageEvent['properties']> {
   const shown = properties.map(([name, stored]): [string, string | boolean] => [name, shownProperty(stored)]);
   return new Map(shown) as unknown as NonNullable<UsageEvent['properties']>;
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_CHANGES } from '../../domain/store/usage-views.ts';
 import { systemClock } from '../../infra/ports/clock.ts';
 import { Transient } from '../../schemas/failures.ts';
 import type { Consistency } from '../../schemas/resources/consistency.ts';
@@ -8,6 +9,7 @@ import { awaitConsistency, readConsistently } from './consistency.ts';
 import { createFreshness, type Freshness } from './freshness.ts';
 import type { Loaded } from './progress.ts';
 import { beginReadTime } from './read-time.ts';
+import type { UsageViews } from './usage-views.ts';
 
 /*
  * Time advances only by `vi.advanceTimersByTimeAsync`. Mutants this suite catches: a sample's time taken
@@ -41,6 +43,7 @@ beforeEach(() => {
       return stored;
     },
     repairs: async () => repairs,
+    views: { of: async () => NO_CHANGES, fresh: async () => NO_CHANGES } as unknown as UsageViews,
     requestLoad: async () => {
       requested += 1;
     },

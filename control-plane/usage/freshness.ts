@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { LoadedThrough } from '../../schemas/stored/channels.ts';
 import type { Repairs } from '../store/repairs.ts';
 import { createProgress, type Lag, type Loaded, type ProgressDeps } from './progress.ts';
+import type { UsageViews } from './usage-views.ts';
 import { createWaitingReads, type Wait } from './waiting-reads.ts';
 
 /**
@@ -26,6 +27,8 @@ export interface Freshness {
   reached(end: number, wait: Wait): Promise<boolean>;
   /** While a repair is open the counts may be incomplete: a response would be wrong without a sign of it. */
   repairs(): Promise<Repairs>;
+  /** Which changes of usage a read counts. Take it after {@link reached}. */
+  views: UsageViews;
   /** Milliseconds since 1970. Call it before the warehouse is read, never after. */
   asOfMs(): number;
   /** Everything before this position is counted; undefined before the first read. */
@@ -47,6 +50,7 @@ export interface FreshnessDeps extends ProgressDeps {
   /** Wakes the aggregator. */
   requestLoad(): Promise<void>;
   repairs(): Promise<Repairs>;
+  views: UsageViews;
   log: Logger;
 }
 
@@ -93,6 +97,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
       return reads.wait(end, wait);
     },
     repairs: deps.repairs,
+    views: deps.views,
     asOfMs: progress.asOfMs,
     loadedTo: progress.loadedTo,
     loaded(notification) {

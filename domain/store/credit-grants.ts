@@ -134,6 +134,14 @@ export async function updateRemaining(db: Pool | PoolClient, rows: readonly Rema
   );
 }
 
+/** Of a locked wallet. From now on no change of its subscription's periods moves it. */
+export async function setExpiry(db: PoolClient, id: string, expiresAt: Date): Promise<void> {
+  await db.query('UPDATE credit_grants SET expires_at = $2, expiry_is_set = true WHERE id = $1', [
+    id,
+    expiresAt,
+  ]);
+}
+
 /** Which wallets. */
 export interface ExpiredQuestion {
   now: Date;
@@ -210,7 +218,7 @@ export async function alignExpiry(
 ): Promise<void> {
   await db.query(
     `UPDATE credit_grants SET expires_at = CASE WHEN period_start < $3 THEN $3 ELSE $4::timestamptz END
-      WHERE subscription_id = $1 AND grant_key = $2 AND lapsed = 0
+      WHERE subscription_id = $1 AND grant_key = $2 AND lapsed = 0 AND NOT expiry_is_set
         AND (period_start = $3 AND expires_at <> $4 OR period_start < $3 AND expires_at > $3)
         AND ($5 OR expires_at <= period_start + interval '744 hours')`,
     [subscriptionId, key, new Date(fromMs), new Date(toMs), every === 'period'],

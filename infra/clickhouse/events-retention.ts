@@ -8,6 +8,10 @@ const TABLES = [
   { name: 'events', time: 'occurred_at' },
   { name: 'usage_hourly', time: 'hour' },
   { name: 'usage_by_property', time: 'hour' },
+  { name: 'change_events', time: 'occurred_at' },
+  { name: 'voided_events', time: 'occurred_at' },
+  { name: 'change_hourly', time: 'hour' },
+  { name: 'change_by_property', time: 'hour' },
 ];
 const TIMEOUT_MS = 60_000;
 

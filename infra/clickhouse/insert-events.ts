@@ -1,13 +1,17 @@
 import type { Logger } from 'pino';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
+import { EVENT_COLUMNS } from '../../schemas/stored/event-row.ts';
 import { BY_PROPERTY_COLUMNS, byPropertyOfEvents } from '../../schemas/stored/usage-by-property.ts';
 import { HOURLY_COLUMNS, HOURLY_GROUP, HOURLY_OF_EVENTS } from '../../schemas/stored/usage-hourly.ts';
-import type { EventLines } from '../ports/warehouse.ts';
-import type { LineTransport, Rollup } from './columns/with-columns.ts';
+import { changeTable } from './changes.ts';
+import type { EventsToInsert, LineTransport, Rollup, TablesOf } from './columns/with-columns.ts';
+import { withNumbers } from './native/native-block.ts';
+import { repairChange } from './repair-change.ts';
 import { HOUR_COLUMNS, hourRows } from './rollups/hour-rows.ts';
 import { inTurns } from './rollups/in-turns.ts';
 import { createPropertyGuard, type PropertyGuard } from './rollups/property-guard.ts';
 import { PROPERTY_ROW_COLUMNS, propertyRows } from './rollups/property-rows.ts';
-import type { LineBlock, Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 import { dropTables, sendToWorkTable, workTables } from './work-tables.ts';
 
 /** A table that the load fills with the events. */
@@ -16,21 +20,33 @@ interface FilledTable extends Rollup {
   insertFrom(lines: string): string;
 }
 
-/** Inserts a block of lines into `events` and into the rollups. */
+/**
+ * Inserts a block of lines into `events` and into the rollups; rows of a change of usage into the tables of
+ * these.
+ */
 export type EventInsert = (
   transport: LineTransport,
-  block: Omit<LineBlock<EventLines>, 'table'>,
+  block: EventsToInsert & { change?: ChangeRows },
 ) => Promise<void>;
 
 /** `own`: where the guard of properties reads and records. */
 export function createEventInsert(own: Transport, log?: Pick<Logger, 'warn'>): EventInsert {
   let orderedSinceMs: number | undefined;
-  const rollups = [hours(() => orderedSinceMs), byProperty(createPropertyGuard(own, { log }))];
-  return async (transport, block) => {
+  const guard = createPropertyGuard(own, { log });
+  const rollups = [hours(() => orderedSinceMs), byProperty(guard)];
+  return async (transport, { change, ...block }) => {
     const isMigrated = orderedSinceMs !== undefined;
     const tables = isMigrated ? rollups : await tablesThere(transport, block.timeoutMs, rollups);
     // mutant: early-latest-left-out
     if (tables === rollups) orderedSinceMs ??= await readOrderedSince(transport, block.timeoutMs);
+    if (change) {
+      const ofChange = { change, guard, orderedSinceMs };
+      // mutant: change-without-its-token
+      const isInserted = await transport.insertMade(block, tablesOfChange(ofChange));
+      if (isInserted) return;
+      // Lines that only ClickHouse reads: it finds what of them is missing, all of it.
+      return repairChange(transport, { ...block, change, eventsMayBeLost: false });
+    }
     if (await transport.insertEvents(block, tables ?? [])) return;
     if (tables) await insertAsLines(transport, block, tables);
     else await transport.insert({ table: 'metergate.events', ...block });
@@ -106,7 +122,7 @@ async function tablesThere(
  */
 async function insertAsLines(
   transport: LineTransport,
-  block: Omit<LineBlock<EventLines>, 'table'>,
+  block: EventsToInsert,
   rollups: readonly FilledTable[],
 ): Promise<void> {
   const tables = workTables(block.token ?? '');
@@ -114,4 +130,39 @@ async function insertAsLines(
   await transport.insert({ table: 'metergate.events', ...block });
   for (const { insertFrom } of rollups) await transport.command(insertFrom(tables.sent));
   await dropTables(transport, tables);
+}
+
+interface RowsOfChange {
+  change: ChangeRows;
+  guard: PropertyGuard;
+  orderedSinceMs: number | undefined;
+}
+
+/** The events or voids of a change, then their hours and their rows by property. */
+function tablesOfChange({ change, guard, orderedSinceMs }: RowsOfChange): TablesOf {
+  const { name, areVoided, numbers } = changeTable(change);
+  const ofRollups = { of_change: 0, ...numbers };
+  const [keys, more] = [Object.keys(numbers).join(', '), Object.keys(ofRollups).join(', ')];
+  return async (made, events) => {
+    const hours = await inTurns(hourRows(events(), orderedSinceMs, areVoided));
+    const byProperty = async () => inTurns(propertyRows(events(), await guard.closed(), areVoided));
+    const found = await byProperty();
+    // What is voided has rows already.
+    const isClosedNow = !areVoided && (await guard.judge(found.uses.values()));
+    const { block } = isClosedNow ? await byProperty() : found;
+    return [
+      {
+        table: `metergate.${name} (${EVENT_COLUMNS.join(', ')}, ${keys})`,
+        block: withNumbers(made.block, numbers),
+      },
+      {
+        table: `metergate.change_hourly (${HOUR_COLUMNS.join(', ')}, ${more})`,
+        block: withNumbers(hours, ofRollups),
+      },
+      {
+        table: `metergate.change_by_property (${PROPERTY_ROW_COLUMNS.join(', ')}, ${more})`,
+        block: withNumbers(block, ofRollups),
+      },
+    ];
+  };
 }

@@ -39,7 +39,7 @@ async function notifiedOfRetention(): Promise<string[]> {
 it('what keeps rows is made on every server of a cluster, as copies with a window of tokens', async () => {
   const statements = await notified();
   const settings = statements.filter((one) => / MODIFY (SETTING|TTL) /.test(one));
-  expect(settings).toHaveLength(8);
+  expect(settings).toHaveLength(16);
   // Together with columns one server alone would take them.
   expect(settings.filter((one) => one.includes('MODIFY COLUMN'))).toEqual([]);
   const changes = statements.filter((one) => !/^\s*INSERT/.test(one));

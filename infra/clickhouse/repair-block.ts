@@ -11,8 +11,8 @@ import type { LineBlock, Transport } from './transport.ts';
 import { dropTables, sendToWorkTable, type WorkTables, workTables } from './work-tables.ts';
 
 const COLUMNS = EVENT_COLUMNS.join(', ');
-const HOUR = 'environment, customer_id, meter_key, toStartOfHour(occurred_at)';
-const HOUR_OF_ROW = 'environment, customer_id, meter_key, hour';
+export const HOUR = 'environment, customer_id, meter_key, toStartOfHour(occurred_at)';
+export const HOUR_OF_ROW = 'environment, customer_id, meter_key, hour';
 /** By which `events` is sorted. */
 const KEY = `${HOUR}, id`;
 const TIMEOUT_MS = 60_000;
@@ -31,12 +31,30 @@ export async function repairBlock(
   const tables = workTables(token);
   await sendToWorkTable(transport, tables, { lines, timeoutMs });
   // mutant: lost-events-not-put-back
-  await putBackEvents(transport, tables);
+  await putBackEvents(transport, tables, EVENTS);
   // mutant: lost-hours-not-renewed, hours-made-of-what-is-left
   await renewHours(transport, tables, eventsMayBeLost ? LACKS_EVENTS : 'true');
   await checkKept(transport, tables);
   await dropTables(transport, tables);
 }
+
+/** A table of events, as a repair of it has to know it. */
+export interface EventsTable {
+  name: string;
+  /** Its columns, and what they are of lines. */
+  columns: { into: string; values: string };
+  /** By which it is sorted behind {@link KEY}; '' or `, column …`. */
+  moreOfKey: string;
+  /** Which of its rows may be those of the block. */
+  where: string;
+}
+
+const EVENTS: EventsTable = {
+  name: 'metergate.events',
+  columns: { into: COLUMNS, values: COLUMNS },
+  moreOfKey: '',
+  where: '',
+};
 
 export interface SentBlock extends Omit<LineBlock<EventLines>, 'table'> {
   /**
@@ -47,9 +65,13 @@ export interface SentBlock extends Omit<LineBlock<EventLines>, 'table'> {
 }
 
 /** Whether a start has detached parts whose files are damaged: events of any hour may be lost with them. */
-export async function hasDetachedParts(transport: Pick<Transport, 'rows'>): Promise<boolean> {
+export async function hasDetachedParts(
+  transport: Pick<Transport, 'rows'>,
+  tables: readonly string[] = ['events'],
+): Promise<boolean> {
   const sql = `SELECT toString(count()) AS parts FROM system.detached_parts
-    WHERE database = 'metergate' AND table = 'events' AND reason LIKE 'broken%'`;
+    WHERE database = 'metergate' AND reason LIKE 'broken%'
+      AND table IN (${tables.map((table) => `'${table}'`).join(', ')})`;
   const [detached] = await transport.rows<{ parts: string }>({
     sql,
     connection: 'load',
@@ -62,7 +84,7 @@ export async function hasDetachedParts(transport: Pick<Transport, 'rows'>): Prom
  * A server that restarted in between has emptied its memory tables: then nothing looked missing, and nothing
  * looked wrong. Throws Transient `warehouse_unavailable`.
  */
-async function checkKept(
+export async function checkKept(
   transport: Pick<Transport, 'rows' | 'command'>,
   { sent }: WorkTables,
 ): Promise<void> {
@@ -75,25 +97,26 @@ async function checkKept(
 const LACKS_EVENTS = 'sum(more) >= 0';
 
 /** Whether the hours have these events is judged afterwards. */
-async function putBackEvents(
+export async function putBackEvents(
   transport: Pick<Transport, 'rows' | 'command'>,
   { sent, missing }: WorkTables,
+  { name, columns, moreOfKey, where }: EventsTable,
 ): Promise<void> {
   // The engine is named here: that of a cluster's `events` would be one replica's, which ClickHouse cannot
   // create again on one server. Parts move from one table into the other where keys are the same
   // (0001_usage.sql).
   await transport.command(
-    `CREATE TABLE ${missing} AS metergate.events ENGINE = ReplacingMergeTree(version)
+    `CREATE TABLE ${missing} AS ${name} ENGINE = ReplacingMergeTree(version)
      PARTITION BY toYYYYMM(occurred_at)
-     ORDER BY (${KEY})
+     ORDER BY (${KEY}${moreOfKey})
      SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   );
   // By their whole key: a take-over keeps its first created_at, and days of events lie after that.
   await transport.command(
-    `INSERT INTO ${missing} (${COLUMNS}) SETTINGS insert_deduplicate = 0
-     SELECT ${COLUMNS} FROM ${sent} WHERE (${KEY}) NOT IN (
-       SELECT ${KEY} FROM metergate.events
-       WHERE (${KEY}) IN (SELECT ${KEY} FROM ${sent})
+    `INSERT INTO ${missing} (${columns.into}) SETTINGS insert_deduplicate = 0
+     SELECT ${columns.values} FROM ${sent} WHERE (${KEY}) NOT IN (
+       SELECT ${KEY} FROM ${name}
+       WHERE ${where}(${KEY}) IN (SELECT ${KEY} FROM ${sent})
          AND created_at >= (SELECT min(created_at) FROM ${sent})
          AND created_at <= (SELECT max(created_at) FROM ${sent})
      )`,
@@ -104,7 +127,7 @@ async function putBackEvents(
     timeoutMs: TIMEOUT_MS,
   });
   for (const { id } of partitions) {
-    await transport.command(`ALTER TABLE metergate.events ATTACH PARTITION ID '${id}' FROM ${missing}`);
+    await transport.command(`ALTER TABLE ${name} ATTACH PARTITION ID '${id}' FROM ${missing}`);
   }
 }
 

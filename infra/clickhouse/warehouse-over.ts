@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import { Transient } from '../../schemas/failures.ts';
+import { CHANGE_TABLES } from '../../schemas/stored/change-rollups.ts';
 import type { EventBlock, Statement, Warehouse } from '../ports/warehouse.ts';
 import { type LineTransport, withColumns } from './columns/with-columns.ts';
 import { insertFailure, isUnreadable, readFailure } from './driver-errors.ts';
 import { createEventInsert } from './insert-events.ts';
 import { migrateWarehouse } from './migrate-warehouse.ts';
 import { hasDetachedParts, repairBlock } from './repair-block.ts';
+import { repairChange } from './repair-change.ts';
 import type { Transport } from './transport.ts';
 
 const ACCEPTS_TIMEOUT_MS = 30_000;
@@ -31,13 +33,15 @@ export function createWarehouseOver(given: Transport, kind: WarehouseKind = {}):
   }
 
   async function sendAgain(over: LineTransport, block: Block): Promise<void> {
-    const eventsMayBeLost = damageIsRepaired && (await hasDetachedParts(over));
+    const { change } = block;
+    const eventsMayBeLost = damageIsRepaired && (await hasDetachedParts(over, change && CHANGE_TABLES));
     // Damage to a part may also have destroyed the block's token. Hours would then count the block twice, and
     // be settled so: they look the same as hours whose events are lost. That none of its events is stored
     // proves nothing either: they may be the lost ones.
     // mutant: inserted-over-damage
     if (!eventsMayBeLost) await insertAgain(() => insert(over, block));
-    await repairBlock(over, { ...block, eventsMayBeLost });
+    if (change) await repairChange(over, { ...block, change, eventsMayBeLost });
+    else await repairBlock(over, { ...block, eventsMayBeLost });
   }
 
   return {
@@ -95,6 +99,10 @@ function checking(transport: LineTransport, mayWrite: () => Promise<void>): Line
     async insertEvents(lines, rollups) {
       await mayWrite();
       return await transport.insertEvents(lines, rollups);
+    },
+    async insertMade(lines, tablesOf) {
+      await mayWrite();
+      return await transport.insertMade(lines, tablesOf);
     },
   };
 }

@@ -22,6 +22,7 @@ export function createHttpBatches({ url, token }: HttpBatchesDeps): SendBatch {
     const query = new URLSearchParams({ environment });
     if (change) query.set('change', `${change.number}`);
     if (change?.voids) query.set('voids', 'true');
+    if (change?.of) query.set('of', `${change.of}`);
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const target = `${origin}${OWN_USAGE_PATH}?${query}`;

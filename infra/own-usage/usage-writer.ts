@@ -1,15 +1,15 @@
 import type { Rejection } from '../../schemas/error-codes.ts';
 import { Defect, Transient } from '../../schemas/failures.ts';
 import { exactJson, exactNumber, parseExact } from '../../schemas/primitives/exact-json.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import { OWN_USAGE_BYTES_MAX } from '../../schemas/stored/own-usage.ts';
 import { USAGE_LIMITS } from '../../schemas/usage-limits.ts';
-import type { UsageChange } from '../ports/engine.ts';
 import type { OwnEvent, OwnUsage, UsageWriter, WrittenEvent } from '../ports/usage-writer.ts';
 
 /** One batch of usage events, with the body of the batch operation. */
 export interface OwnBatch {
   environment: string;
-  change?: UsageChange | undefined;
+  change?: ChangeRows | undefined;
   body: Buffer;
 }
 

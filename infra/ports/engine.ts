@@ -1,4 +1,5 @@
 import type { Rejection } from '../../schemas/error-codes.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import type { TouchedSpan } from '../../schemas/stored/frame.ts';
 import type { Claim } from './idempotency-store.ts';
 
@@ -53,6 +54,8 @@ export interface Identified {
   customerMeters: string[];
   /** Which of `customerMeters` an item is of; meaningless for one without a line. */
   customerMeterOf: Uint16Array;
+  /** The load looks each of them up before it counts it, as what may be on the log already. */
+  areFlagged?: boolean;
   /** Items so old that the store may have forgotten their keys. */
   cold: readonly number[];
   /** An item that cannot be decided: it is rejected, whatever its outcome. */
@@ -83,15 +86,12 @@ export interface UsageRequest {
    * of their own: none is one that a client can send.
    */
   isOwn?: boolean;
-  /** The change of usage that the events are part of; only with `isOwn`. */
-  change?: UsageChange | undefined;
+  /**
+   * The change of usage that the events are part of. Of voids (`isOwn` alone) the idempotency key of an item
+   * is the id of the event that it takes away, and the rest of it is that event's.
+   */
+  change?: ChangeRows | undefined;
   requestId: string;
-}
-
-/** One correction of usage: its number, and whether the events take back others. */
-export interface UsageChange {
-  number: number;
-  voids: boolean;
 }
 
 export interface Response {

@@ -1,5 +1,5 @@
 import type { Rejection } from '../../schemas/error-codes.ts';
-import type { UsageChange } from './engine.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 
 /**
  * Writes usage events of the installation itself, as of a reservation that was committed: ordinary events, on
@@ -17,12 +17,18 @@ export interface OwnUsage {
   environment: string;
   /** Of any number: a writer sends them in batches. */
   events: readonly OwnEvent[];
-  /** The change of usage that they are part of. Without one they are counted as soon as they are loaded. */
-  change?: UsageChange;
+  /**
+   * The change of usage that they are part of: they count once it is visible. Without one they are counted as
+   * soon as they are loaded.
+   */
+  change?: ChangeRows;
 }
 
 export interface OwnEvent {
-  /** Up to 255 characters, none a control character. It is known forever. */
+  /**
+   * Up to 255 characters, none a control character. It is known forever. Of a void the id of the event that
+   * it takes away, whose other members it repeats.
+   */
   idempotencyKey: string;
   /** `cus_…` */
   customerId: string;

@@ -1,3 +1,4 @@
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import type { Frame } from '../../schemas/stored/frame.ts';
 
 /**
@@ -67,6 +68,11 @@ export interface EventBlock {
   timeoutMs: number;
   /** An earlier sending may have been cut off in the middle. */
   wasSent?: boolean;
+  /**
+   * They are rows of one change of usage: they go to its own tables, and nothing that reads ordinary usage
+   * sees them. Ordinary usage when left out.
+   */
+  change?: ChangeRows;
   /**
    * Called before each statement of a repair: no other process may write in that time, and an error from this
    * function ends the repair. It starts again when the block is sent again.

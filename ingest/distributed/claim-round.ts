@@ -90,7 +90,7 @@ export function frameOf(
       if (outcomes[++at] !== OUTCOME.created) continue;
       const isTakenOver = claimStates[at] === CLAIM_STATE.takenOver;
       // mutant: taken-over-unflagged, young-store-unflagged
-      if (isTakenOver || mayHaveLostKeys) recheck.push(eventCount);
+      if (isTakenOver || mayHaveLostKeys || identified.areFlagged) recheck.push(eventCount);
       lines.add(identified, item);
       // With the first times, where it is taken over.
       if (kept !== records) copyRecord(records, at * RECORD_WORDS, kept, eventCount * RECORD_WORDS);

@@ -2,6 +2,7 @@ import type { UsageRequest } from '../../infra/ports/engine.ts';
 import { OUTCOME, type Outcome } from '../../infra/ports/idempotency-store.ts';
 import type { Rejection } from '../../schemas/error-codes.ts';
 import type { Mode } from '../../schemas/primitives/environment.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import type { Customer, CustomerMeter } from '../registry-entries.ts';
 import type { CheckedItem } from './js/check-item.ts';
 
@@ -42,6 +43,8 @@ export interface Item {
 export interface Decided {
   items: Item[];
   ignored: readonly string[];
+  /** The change of usage that the events are of. */
+  change: ChangeRows | undefined;
   /** How many events of this millisecond came before the first of these. */
   arrival: number;
   records: Uint32Array;

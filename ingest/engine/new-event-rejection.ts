@@ -30,9 +30,8 @@ export function newEventRejection(
   nowMs: number,
   limits: EventLimits,
 ): Rejection | undefined {
-  if (!customer) return keyMode === '' ? CUSTOMER_NOT_FOUND : CUSTOMER_ELSEWHERE[keyMode];
-  if (customer.archived) return CUSTOMER_ARCHIVED;
-  if (!customerMeter) return keyMode === '' ? METER_NOT_FOUND : METER_ELSEWHERE[keyMode];
+  if (customer?.archived) return CUSTOMER_ARCHIVED;
+  if (!customer || !customerMeter) return unknownName({ customer, customerMeter, keyMode });
   if (customerMeter.meter.archived) return METER_ARCHIVED;
   if (occurredAtMs < nowMs - limits.ageMsMax) {
     const days = Math.round(limits.ageMsMax / DAY_MS);
@@ -46,6 +45,20 @@ export function newEventRejection(
       'occurredAt',
     );
   }
+  return undefined;
+}
+
+/**
+ * The same of what a correction adds or takes away: that is of any time, and of customers and meters that
+ * take no new usage.
+ */
+export function unknownName({
+  customer,
+  customerMeter,
+  keyMode,
+}: Pick<Item, 'customer' | 'customerMeter' | 'keyMode'>): Rejection | undefined {
+  if (!customer) return keyMode === '' ? CUSTOMER_NOT_FOUND : CUSTOMER_ELSEWHERE[keyMode];
+  if (!customerMeter) return keyMode === '' ? METER_NOT_FOUND : METER_ELSEWHERE[keyMode];
   return undefined;
 }
 

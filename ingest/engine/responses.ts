@@ -3,10 +3,10 @@ import { OUTCOME } from '../../infra/ports/idempotency-store.ts';
 import { ERROR_STATUS, errorBody, type Rejection } from '../../schemas/error-codes.ts';
 import { timestampText } from '../../schemas/primitives/timestamp.ts';
 import { createdAtMs, occurredAtMs } from '../../schemas/stored/record.ts';
+import { EVENT_ID_CHARS } from '../../schemas/stored/void-ids.ts';
 import type { Decided, Item } from './decided.ts';
 import { respondedProperties } from './js/properties.ts';
 import { quote } from './js/quote.ts';
-import { EVENT_ID_CHARS } from './wasm/siphash.ts';
 
 /** A request-level error. */
 export function rejectedResponse(rejection: Rejection, requestId: string): Response {

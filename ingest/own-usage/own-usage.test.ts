@@ -7,11 +7,14 @@ import { CUSTOMER, ENVIRONMENT, NOW_MS, REQUEST_ID } from '../../infra/ports/con
 import type { CommitPart, Engine, UsageRequest } from '../../infra/ports/engine.ts';
 import type { OwnEvent } from '../../infra/ports/usage-writer.ts';
 import { Transient } from '../../schemas/failures.ts';
+import { base32 } from '../../schemas/primitives/ids.ts';
 import {
   internalAuthorization,
   OWN_USAGE_BYTES_MAX,
   OWN_USAGE_PATH,
 } from '../../schemas/stored/own-usage.ts';
+import { eventIdsOf } from '../../schemas/stored/record.ts';
+import { voidId } from '../../schemas/stored/void-ids.ts';
 import { listen } from '../../tests/support/listen.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import { createBeginUsage } from '../begin-usage.ts';
@@ -44,8 +47,13 @@ async function openOwnUsage() {
       return harness.engine.read(one);
     },
   };
-  const commit = (part: CommitPart, waiter: CommitWaiter) =>
+  const logged: CommitPart[] = [];
+  const commit = (part: CommitPart, waiter: CommitWaiter) => {
+    const { lines, records } = part;
+    if (part.eventCount > 0)
+      logged.push({ ...part, lines: Buffer.from(lines), records: Buffer.from(records) });
     void harness.commit(part).then(() => waiter.resolve('durable'), waiter.reject);
+  };
   const begin = createBeginUsage(engine, { commit } as Parameters<typeof createBeginUsage>[1]);
   let [isDiskLow, created] = [false, 0];
   const counted = (events: number) => {
@@ -58,6 +66,7 @@ async function openOwnUsage() {
     send,
     writer: createUsageWriter(send),
     created: () => created,
+    logged: () => logged,
     fillDisk: () => {
       isDiskLow = true;
     },
@@ -69,6 +78,7 @@ const event = (idempotencyKey: string, more: Partial<OwnEvent> = {}): OwnEvent =
   properties: null,
   ...more,
 });
+const idOfVoid = (change: number, id: string) => `use_${base32(voidId(change, id))}`;
 const usageOf = (...events: OwnEvent[]) => ({ environment: ENVIRONMENT, events });
 
 /** As a client sends it. */
@@ -115,6 +125,40 @@ describe('usage of our own', () => {
     expect(Math.max(...asked.map(({ body }) => body.length))).toBeLessThanOrEqual(OWN_USAGE_BYTES_MAX);
   });
 
+  // Red when a void has the key or the id of an event: it would be a duplicate, or take away nothing.
+  it('is part of a change, and voids are known by the events that they take away', async () => {
+    const { writer, logged } = await openOwnUsage();
+    const long = new Date(NOW_MS - 900 * 86_400_000).toISOString();
+    const archived = { customerId: 'cus_gggggggggggggggggggggggggg', occurredAt: long };
+    const [first] = await writer.write(usageOf(event('k', { properties: '{"a":"b"}' })));
+    const id = first?.status === 'created' ? first.eventId : '';
+    const change = { number: 7, voids: true };
+    const voids = [event(id, { properties: '{"a":"b"}' }), event(`use_${'a'.repeat(26)}`, archived)];
+    const written = await writer.write({ ...usageOf(...voids), change });
+    const again = await writer.write({ ...usageOf(...voids), change });
+    const later = await writer.write({ ...usageOf(event(id)), change: { number: 8, voids: true, of: 7 } });
+    const added = { ...usageOf(event('k', archived)), change: { number: 8, voids: false } };
+    const statuses = [...written, ...again, ...later, ...(await writer.write(added))];
+    expect(statuses.map(({ status }) => status)).toEqual([
+      ...['created', 'created', 'duplicate', 'duplicate', 'created'],
+      // One key is one event, whatever it is part of.
+      'error',
+    ]);
+    const rejected = await writer.write({ ...usageOf(event('no event')), change });
+    expect(rejected).toMatchObject([{ status: 'error', rejection: { code: 'invalid_request' } }]);
+    const [plain, voided, other] = logged();
+    expect(plain?.lines.toString()).toBe('1,"",{"a":"b"}\n');
+    expect(voided?.lines.toString()).toBe(`"${id}",1,"",{"a":"b"}\n"use_${'a'.repeat(26)}",1,"",{}\n`);
+    expect(voided?.touched[0]?.pair).toBe(`${plain?.touched[0]?.pair},{"change":7,"voids":true}`);
+    expect(other?.touched[0]?.pair).toBe(`${plain?.touched[0]?.pair},{"change":8,"voids":true,"of":7}`);
+    const ids = logged().flatMap(({ records }) => eventIdsOf(records));
+    expect(ids).toEqual([
+      id,
+      ...[id, `use_${'a'.repeat(26)}`].map((one) => idOfVoid(7, one)),
+      idOfVoid(8, id),
+    ]);
+  });
+
   it('is not written where the disk is nearly full', async () => {
     const { writer, fillDisk } = await openOwnUsage();
     fillDisk();
@@ -139,7 +183,8 @@ describe('over HTTP', () => {
 
   it('is written as in the process, with the change that it is part of', async () => {
     const { writer, asked } = await openPort();
-    const [written] = await writer.write({ ...usageOf(event('k')), change: { number: 7, voids: true } });
+    const id = `use_${'b'.repeat(26)}`;
+    const [written] = await writer.write({ ...usageOf(event(id)), change: { number: 7, voids: true } });
     expect(written).toMatchObject({ status: 'created' });
     expect(asked).toMatchObject([{ isOwn: true, change: { number: 7, voids: true } }]);
   });

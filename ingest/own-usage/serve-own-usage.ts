@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { OwnBatch, SendBatch } from '../../infra/own-usage/usage-writer.ts';
-import type { UsageChange } from '../../infra/ports/engine.ts';
 import { errorBody } from '../../schemas/error-codes.ts';
 import { Fatal } from '../../schemas/failures.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import {
   internalAuthorization,
   OWN_USAGE_BYTES_MAX,
@@ -54,9 +54,11 @@ function targetOf(url: string): Target | undefined {
   return environment === null ? undefined : { environment, change: changeOf(given) };
 }
 
-function changeOf(given: URLSearchParams): UsageChange | undefined {
+function changeOf(given: URLSearchParams): ChangeRows | undefined {
   const number = given.get('change');
-  return number === null ? undefined : { number: Number(number), voids: given.get('voids') === 'true' };
+  if (number === null) return undefined;
+  const [voids, of] = [given.get('voids') === 'true', Number(given.get('of') ?? 0)];
+  return { number: Number(number), voids, ...(of > 0 ? { of } : {}) };
 }
 
 function isTrusted({ headers }: IncomingMessage, token: Buffer): boolean {

@@ -21,6 +21,7 @@ export const ID_PREFIXES = [
   'req',
   'sim',
   'rsv',
+  'cor',
 ] as const;
 
 export type IdPrefix = (typeof ID_PREFIXES)[number];

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { API_BASE, defineRoute } from '../route.ts';
 import { CustomerParams } from './customers.ts';
-import { Decimal, Name, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
+import { Decimal, Name, NamedId, Nothing, PageQuery, pageOf, Timestamp } from './fields.ts';
 
 /** Grants of one customer with credits left: one response contains all of them. */
 export const CUSTOMER_GRANTS_MAX = 500;
@@ -25,7 +25,7 @@ const UNPAID_CHANGE = 'Change of the unpaid amount, which is the sum of all entr
 const ENTRY_TYPE =
   '`grant`: credits were granted. `repayment`: a grant paid an unpaid amount. `burn`: usage of a meter ' +
   'burned credits. `reversal`: a correction of usage returned credits. `expiry`: the rest of a grant ' +
-  'expired.';
+  'expired, or the grant was voided.';
 const PERIOD_START = 'Start of the billing period that the usage belongs to.';
 const UPDATED_AT = 'Later than `createdAt` when the meter burned credits again within the same hour (UTC).';
 
@@ -74,7 +74,15 @@ export const CreditLedgerEntry = Type.Object({
 });
 export type CreditLedgerEntry = Static<typeof CreditLedgerEntry>;
 
+const Reason = Type.Optional({ ...Name, description: 'Kept in the audit log.' });
+export const GrantVoid = Type.Object({ reason: Reason });
+export const CreditGrantPatch = Type.Object({
+  expiresAt: described(Timestamp, 'In the future, and before the present expiry.'),
+  reason: Reason,
+});
+
 const PATH = `${API_BASE}/customers/{customerId}/credits` as const;
+const grantParams = Type.Object({ ...CustomerParams.properties, grantId: NamedId });
 
 export const creditRoutes = {
   'credits.retrieve': defineRoute({
@@ -106,6 +114,38 @@ export const creditRoutes = {
     status: 201,
     response: CreditGrant,
     errors: ['customer_not_found', 'customer_archived', 'value_invalid'],
+  }),
+  'credits.voidGrant': defineRoute({
+    method: 'POST',
+    path: `${PATH}/{grantId}/void`,
+    plane: 'control',
+    access: 'subscriptions:write',
+    summary: 'Void a grant of credits',
+    description:
+      'It expires now: what is left of it leaves the balance. What it has paid for stays paid; credits ' +
+      'that come back to it later, by a correction of usage, expire at once. Again: the same response.',
+    params: grantParams,
+    query: Nothing,
+    body: GrantVoid,
+    bodyOptional: true,
+    example: { reason: 'Granted ten times as much.' },
+    status: 200,
+    response: CreditGrant,
+    errors: ['customer_not_found', 'not_found'],
+  }),
+  'credits.updateGrant': defineRoute({
+    method: 'PATCH',
+    path: `${PATH}/{grantId}`,
+    plane: 'control',
+    access: 'subscriptions:write',
+    summary: 'Let a grant of credits expire earlier',
+    params: grantParams,
+    query: Nothing,
+    body: CreditGrantPatch,
+    example: { expiresAt: '2090-01-01T00:00:00Z', reason: 'Was meant for one quarter.' },
+    status: 200,
+    response: CreditGrant,
+    errors: ['customer_not_found', 'not_found', 'illegal_transition'],
   }),
   'credits.listLedger': defineRoute({
     method: 'GET',

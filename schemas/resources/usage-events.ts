@@ -11,10 +11,16 @@ export const UsageEvent = Type.Object({
   meterId: Type.String({ description: "The meter's key." }),
   eventName: Type.Literal('usage.recorded'),
   value: Decimal,
-  status: Type.Literal('recorded'),
+  status: Type.Union([Type.Literal('recorded'), Type.Literal('voided')], {
+    description: '`voided`: it was taken away by a correction and counts no more.',
+  }),
   occurredAt: Timestamp,
   createdAt: Timestamp,
   properties: Type.Optional(PlainValues),
+  supersedes: Type.Optional(Type.String({ description: 'The voided event in whose place it counts.' })),
+  supersededBy: Type.Optional(
+    Type.String({ description: 'Of a voided event: the event that counts in its place.' }),
+  ),
 });
 
 const IdempotencyKey = Type.String({ minLength: 1, maxLength: USAGE_LIMITS.idempotencyKeyCharsMax });

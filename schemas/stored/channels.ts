@@ -4,6 +4,8 @@ export const CHANNELS = {
   changes: 'metergate_changes',
   /** Credits were granted, were burned or have expired: {@link CreditsInvalidation}. */
   credits: 'metergate_credits',
+  /** A change of usage began, or has another state: {@link UsageChangesInvalidation}. */
+  usageChanges: 'metergate_usage_changes',
   /** There is a new row in `fanout_jobs`. No payload. */
   fanoutRequested: 'metergate_fanout_asked',
   /** There is a new row in `simulations`. No payload. */
@@ -34,6 +36,11 @@ export const NOTIFIED_CUSTOMERS_MAX = 200;
 export interface CreditsInvalidation {
   /** The customers whose wallets have changed. */
   customerIds: string[];
+}
+
+/** Invalidates what a process knows of the environment's changes of usage (domain/store/usage-views.ts). */
+export interface UsageChangesInvalidation {
+  environment: string;
 }
 
 export interface LoadedThrough {

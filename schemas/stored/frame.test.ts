@@ -11,24 +11,38 @@ import {
   decodeFrame,
   encodeFrame,
   FRAME_HEADER_BYTES,
+  type Frame,
   type FrameContent,
   measureFrame,
   NUMBER_BYTES,
   sealFrame,
+  type TouchedSpan,
 } from './frame.ts';
 import { eventIdsOf, RECORD_BYTES } from './record.ts';
 import { rowLines } from './row-lines.ts';
+import { changeText } from './touched-rows.ts';
 
 const name = fc.string({ unit: 'grapheme', maxLength: 12 });
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const event = fc.record({ line: fc.uint8Array({ maxLength: 60 }), isRechecked: fc.boolean() });
-const customerMeter = fc.record({
-  environment: name,
-  customerId: name,
-  meterKey: name,
-  occurredFromMs: time,
-  occurredToMs: time,
-});
+const names = { environment: name, customerId: name, meterKey: name };
+const change = fc.record(
+  {
+    number: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    voids: fc.boolean(),
+    of: fc.integer({ min: 1 }),
+  },
+  { requiredKeys: ['number', 'voids'] },
+);
+const span = { occurredFromMs: time, occurredToMs: time };
+const customerMeter = fc.oneof(fc.record({ ...names, ...span }), fc.record({ ...names, change, ...span }));
+type Touched = Frame['touched'][number];
+
+/** As it is written. */
+function spanOf({ occurredFromMs, occurredToMs, change, ...names }: Touched): TouchedSpan {
+  const pair = JSON.stringify(Object.values(names)).slice(1, -1) + changeText(change);
+  return { pair, occurredFromMs, occurredToMs };
+}
 
 describe('a frame', () => {
   it('gives back what was put into it', () => {
@@ -46,11 +60,7 @@ describe('a frame', () => {
         const eventCount = events.length;
         const numbers = Uint16Array.from(events, (_, at) => at * 3);
         const written = { logId, committedAtMs: time, eventCount, records, recheck, lines };
-        const spans = touched.map(({ occurredFromMs, occurredToMs, ...names }) => ({
-          pair: JSON.stringify(Object.values(names)).slice(1, -1),
-          occurredFromMs,
-          occurredToMs,
-        }));
+        const spans = touched.map(spanOf);
         const bytes = Buffer.concat(encodeFrame({ ...written, numbers, touched: spans }));
         expect(decodeFrame(bytes)).toEqual({
           ...written,
@@ -87,11 +97,7 @@ describe('a frame', () => {
         const content = { ...sample(), eventCount: given.length, recheck: [] };
         const records = Buffer.concat(given.map(() => randomBytes(RECORD_BYTES)));
         const lines = Buffer.concat(given.map((line) => Buffer.from([...line, 10])));
-        const spans = touched.map(({ occurredFromMs, occurredToMs, ...names }) => ({
-          pair: JSON.stringify(Object.values(names)).slice(1, -1),
-          occurredFromMs,
-          occurredToMs,
-        }));
+        const spans = touched.map(spanOf);
         const numbers = randomBytes(given.length * NUMBER_BYTES);
         const collected = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES, 'x'), lines, records, numbers]);
         const memory = Buffer.concat([collected, Buffer.alloc(hasRoom ? 20_000 : 0, 'y')]);
@@ -108,6 +114,7 @@ describe('a frame', () => {
   it.each([
     ['made of parts', () => encodeFrame(sample())],
     ['collected in memory', collectedSample],
+    ['with a change', () => encodeFrame(ofChange())],
   ])('%s is known to be damaged whichever bit of it is turned', (_, pieces) => {
     const frame = Buffer.concat(pieces());
     for (let bit = 0; bit < frame.length * 8; bit++) {
@@ -123,11 +130,14 @@ describe('a frame', () => {
 
   // Red when a length within it is trusted: a RangeError, or columns of what lies behind the frame.
   it('whose parts do not fill it, or are not what they should be, is damaged whatever its checksum', () => {
-    const sound = Buffer.concat(encodeFrame(threeEvents()));
-    const place = fc.oneof(fc.constantFrom(16, 20, 24, 56), fc.nat(sound.length - FRAME_HEADER_BYTES - 4));
+    const isSound = fc.constantFrom(
+      ...[threeEvents(), ofChange()].map((content) => Buffer.concat(encodeFrame(content))),
+    );
+    const place = fc.oneof(fc.constantFrom(16, 20, 24, 56), fc.nat(140));
     const word = fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 2 ** 32 - 1 }));
     fc.assert(
-      fc.property(place, word, (place, word) => {
+      fc.property(isSound, place, word, (sound, place, word) => {
+        if (place > sound.length - FRAME_HEADER_BYTES - 4) return;
         const isLength = [16, 20, 24, 56].includes(place);
         const frame = Buffer.from(sound);
         frame.writeUInt32LE(word, isLength ? place : FRAME_HEADER_BYTES + place);
@@ -136,7 +146,7 @@ describe('a frame', () => {
         const codes = isLength ? ['frame_damaged'] : ['frame_damaged', 'line_unreadable', undefined];
         expect(codes).toContain(codeOfReading(frame));
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -166,6 +176,42 @@ describe('a frame', () => {
     expect(checksumHolds(frame)).toBe(true);
   });
 
+  // Red when it has version 3: a release that knows no changes would count its events.
+  it('has version 4 with records of a change, and version 3 without', () => {
+    for (const seal of [(content: FrameContent) => Buffer.concat(encodeFrame(content)), collectedOf]) {
+      const [ordinary, changed] = [seal(sample()), seal(ofChange())];
+      expect([ordinary.readUInt16LE(4), ordinary.readUInt32LE(28)]).toEqual([3, 3]);
+      expect([changed.readUInt16LE(4), changed.readUInt32LE(28)]).toEqual([4, 4]);
+      expect(decodeFrame(changed).touched.map(({ change }) => change)).toEqual([
+        undefined,
+        { number: 7, voids: true, of: 3 },
+      ]);
+    }
+  });
+
+  it.each([
+    '{"change":0}',
+    '{"change":7,"voids":1}',
+    '{"change":7,"of":-1}',
+    '{"change":7,"later":true}',
+    '{"voids":true}',
+    '7',
+  ])('whose change is %s is damaged', (member) => {
+    const [first, second] = ofChange().touched as [TouchedSpan, TouchedSpan];
+    const touched = [first, { ...second, pair: `"e","c","m",${member}` }];
+    const frame = Buffer.concat(encodeFrame({ ...ofChange(), touched }));
+    // Not the last byte of the names of a change: then it is of version 3, which has none.
+    expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_damaged' }));
+  });
+
+  it('of version 3 with a change is damaged', () => {
+    const frame = Buffer.concat(encodeFrame(ofChange()));
+    frame.writeUInt16LE(3, 4);
+    frame.writeUInt32LE(3, 28);
+    frame.writeUInt32LE(crc32(frame.subarray(16)), 12);
+    expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_damaged' }));
+  });
+
   it('of an unknown version is rejected, not misread', () => {
     const frame = ofLaterVersion(encodeFrame(sample()));
     expect(() => decodeFrame(frame)).toThrow(expect.objectContaining({ code: 'frame_version_unknown' }));
@@ -173,9 +219,13 @@ describe('a frame', () => {
 });
 
 function collectedSample(): Uint8Array[] {
-  const { records, numbers, lines, ...content } = sample();
-  const memory = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), ...lines, ...records, Buffer.alloc(99)]);
-  return sealFrame(memory, { ...content, linesBytes: 9 });
+  return [collectedOf(sample())];
+}
+
+function collectedOf({ records, numbers, lines, ...content }: FrameContent): Buffer {
+  const parts = [...lines, ...records, Buffer.from(numbers.buffer)];
+  const memory = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), ...parts, Buffer.alloc(99)]);
+  return Buffer.concat(sealFrame(memory, { ...content, linesBytes: Buffer.concat(lines).length }));
 }
 
 /** The code of the Fatal that its reading ends with; other errors are thrown. */
@@ -199,6 +249,21 @@ function threeEvents(): FrameContent {
     numbers: Uint16Array.of(0, 1, 0),
     recheck: [0, 2],
     lines: [Buffer.from('1,"",{}\n2,"",{}\n3,"",{}\n')],
+  };
+}
+
+/** An ordinary event, and the void of one that is of a change itself. */
+function ofChange(): FrameContent {
+  const { touched, ...one } = sample();
+  const pair = '"ws_a:live","cus_a","m",{"change":7,"voids":true,"of":3}';
+  return {
+    ...one,
+    eventCount: 2,
+    touched: [...touched, { pair, occurredFromMs: 1, occurredToMs: 2 }],
+    records: Array.from({ length: 2 }, () => Buffer.alloc(RECORD_BYTES, 1)),
+    numbers: Uint16Array.of(0, 1),
+    recheck: [],
+    lines: [Buffer.from(`1,"",{}\n"${eventId('a')}",2,"",{}\n`)],
   };
 }
 

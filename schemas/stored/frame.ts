@@ -12,21 +12,25 @@
  *  28  u32  from version 3 on the                     version 3: lines, records, numbers, re-check indexes,
  *           version again, else zero                  touched
  *
- * Version 3 alone is written. A line of it holds only what neither the event's record (schemas/stored/
- * record.ts) nor `touched` says; its number (u16) says which of `touched` the event is of. The lines of
- * earlier versions are whole rows. Both: schemas/stored/row-lines.ts.
+ * A line of version 3 holds only what neither the event's record (schemas/stored/record.ts) nor `touched`
+ * says; its number (u16) says which of `touched` the event is of. Version 4 is the same with records of
+ * changes of usage (touched-rows.ts), and is written only with these: a release that knows no changes would
+ * count them. The lines of versions 1 and 2 are whole rows. All of them: schemas/stored/row-lines.ts.
  */
 
 import { crc32 } from 'node:zlib';
 import { Fatal } from '../failures.ts';
+import type { ChangeRows } from './change-rows.ts';
 import { RECORD_BYTES } from './record.ts';
+import { namesChange, parseTouchedRows } from './touched-rows.ts';
 
 export const FRAME_MAGIC = 0x5246474d;
 /** The only one with its lines behind the rest. */
 const LINES_LAST = 1;
 /** From this one on, lines are short and the version is under the checksum. */
 const SHORT_LINES = 3;
-const FRAME_VERSION = 3;
+/** With records of changes of usage, and only then. */
+const WITH_CHANGES = 4;
 export const FRAME_HEADER_BYTES = 64;
 /** Of an event: which of `touched` it is of. */
 export const NUMBER_BYTES = 2;
@@ -40,12 +44,15 @@ export interface TouchedCustomerMeter {
   environment: string;
   customerId: string;
   meterKey: string;
+  /** The change of usage that these events are of; left out: ordinary usage. */
+  change?: ChangeRows;
   occurredFromMs: number;
   occurredToMs: number;
 }
 
 /**
- * The same as written: `pair` is the JSON text of environment, customer id and meter key, without brackets.
+ * The same as written: `pair` is the JSON text of environment, customer id and meter key, without brackets,
+ * and of a change behind it (`changeText` in touched-rows.ts).
  */
 export interface TouchedSpan {
   pair: string;
@@ -92,6 +99,7 @@ export function encodeFrame(content: FrameContent): Uint8Array[] {
   const body = joinedIfSmall([...content.lines, ...content.records, numbers, recheck, touched]);
   writeHeader(header, {
     ...content,
+    version: versionOf(content.touched),
     frameBytes: FRAME_HEADER_BYTES + totalBytes(body),
     touchedBytes: touched.length,
     linesBytes: totalBytes(content.lines),
@@ -124,6 +132,7 @@ export function sealFrame(memory: Buffer, content: CollectedContent): Uint8Array
   const { logId, committedAtMs, eventCount, linesBytes } = content;
   // Each by its name: `...content` goes through the runtime, 2 µs per frame.
   writeHeader(memory, {
+    version: versionOf(content.touched),
     logId,
     committedAtMs,
     eventCount,
@@ -142,7 +151,14 @@ export function sealFrame(memory: Buffer, content: CollectedContent): Uint8Array
   return pieces;
 }
 
+function versionOf(touched: readonly TouchedSpan[]): number {
+  const isOfChange = touched.some(({ pair }) => namesChange(pair));
+  // mutant: changes-in-ordinary-frames
+  return isOfChange ? WITH_CHANGES : SHORT_LINES;
+}
+
 interface Header extends Pick<FrameContent, 'logId' | 'committedAtMs' | 'eventCount'> {
+  version: number;
   frameBytes: number;
   touchedBytes: number;
   linesBytes: number;
@@ -153,12 +169,12 @@ interface Header extends Pick<FrameContent, 'logId' | 'committedAtMs' | 'eventCo
 function writeHeader(memory: Buffer, header: Header): void {
   memory.fill(0, 0, FRAME_HEADER_BYTES);
   memory.writeUInt32LE(FRAME_MAGIC, 0);
-  memory.writeUInt16LE(FRAME_VERSION, 4);
+  memory.writeUInt16LE(header.version, 4);
   memory.writeUInt32LE(header.frameBytes, 8);
   memory.writeUInt32LE(header.eventCount, 16);
   memory.writeUInt32LE(header.touchedBytes, 20);
   memory.writeUInt32LE(header.linesBytes, 24);
-  memory.writeUInt32LE(FRAME_VERSION, 28);
+  memory.writeUInt32LE(header.version, 28);
   memory.writeBigUInt64LE(BigInt(header.committedAtMs), 32);
   memory.set(header.logId, 40);
   memory.writeUInt32LE(header.recheckCount, 56);
@@ -202,7 +218,7 @@ export function checksumHolds(frame: Buffer): boolean {
 export function decodeFrame(frame: Buffer): Frame {
   if (measureFrame(frame) !== frame.length || !checksumHolds(frame)) throw damaged('fails its checksum');
   const version = frame.readUInt16LE(4);
-  if (version < LINES_LAST || version > FRAME_VERSION) {
+  if (version < LINES_LAST || version > WITH_CHANGES) {
     throw new Fatal('frame_version_unknown', `A frame of version ${version} needs a newer Metergate.`);
   }
   const eventCount = frame.readUInt32LE(16);
@@ -229,7 +245,7 @@ export function decodeFrame(frame: Buffer): Frame {
     logId: frame.subarray(40, 56),
     committedAtMs: Number(frame.readBigUInt64LE(32)),
     eventCount,
-    touched: parseTouched((isLast ? front : back).toString()),
+    touched: parseTouched((isLast ? front : back).toString(), version >= WITH_CHANGES),
     records,
     numbers,
     recheck: readRecheck(recheck, eventCount),
@@ -237,8 +253,6 @@ export function decodeFrame(frame: Buffer): Frame {
     bytes: frame,
   };
 }
-
-type TouchedRow = [string, string, string, number, number];
 
 function touchedText(spans: TouchedSpan[]): string {
   return `[${spans.map(touchedRow).join(',')}]`;
@@ -248,29 +262,10 @@ function touchedRow(span: TouchedSpan): string {
   return `[${span.pair},${span.occurredFromMs},${span.occurredToMs}]`;
 }
 
-function parseTouched(text: string): TouchedCustomerMeter[] {
-  return touchedRows(text).map(([environment, customerId, meterKey, occurredFromMs, occurredToMs]) => ({
-    environment,
-    customerId,
-    meterKey,
-    occurredFromMs,
-    occurredToMs,
-  }));
-}
-
-function touchedRows(text: string): TouchedRow[] {
-  try {
-    const rows: unknown = JSON.parse(text);
-    if (Array.isArray(rows) && rows.every(isTouchedRow)) return rows;
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-  }
-  throw damaged('names no customers and meters');
-}
-
-function isTouchedRow(row: unknown): row is TouchedRow {
-  if (!Array.isArray(row) || row.length !== 5) return false;
-  return row.every((part, at) => typeof part === (at < 3 ? 'string' : 'number'));
+function parseTouched(text: string, mayHaveChanges: boolean): TouchedCustomerMeter[] {
+  const rows = parseTouchedRows(text, mayHaveChanges);
+  if (!rows) throw damaged('names no customers and meters');
+  return rows;
 }
 
 function readRecheck(indexes: Buffer, eventCount: number): number[] {

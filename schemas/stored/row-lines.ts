@@ -3,14 +3,20 @@ import { canonicalDecimal } from '../primitives/decimal.ts';
 import { writeBase32 } from '../primitives/ids.ts';
 import { type Frame, NUMBER_BYTES, type TouchedCustomerMeter } from './frame.ts';
 import { fingerprintOf, idByte, readTimes } from './record.ts';
+import { EVENT_ID_CHARS } from './void-ids.ts';
 
 /**
  * A short line is the middle of a row (EVENT_COLUMNS of event-row.ts): value, unique value and properties,
  * ended by a line feed. Names, id and fingerprint in front of it and the times behind it are in `touched` and
- * in the event's record.
+ * in the event's record. The line of a void has the id of the voided event in front, `"use_…",`, which its
+ * row has in place of the void's own.
  */
 const LINE_FEED = 10;
 const COMMA = 44;
+/** A quote, `use_`. */
+const ID_BEGINS_AT = 5;
+/** The id with its quotes and the comma. */
+const VOIDED_BYTES = EVENT_ID_CHARS + 3;
 /** Of a row, without names and middle: id 26, fingerprint 20, times 17 each, what is between them. */
 const REST_BYTES_MAX = 128;
 /** What a row of ordinary names has more than its short line. */
@@ -25,18 +31,33 @@ export function rowLines(frame: Frame): Buffer {
   let [from, to] = [0, 0];
   for (let event = 0; event < eventCount; event++) {
     const end = lines.indexOf(LINE_FEED, from);
-    const head = heads[numbers.readUInt16LE(event * NUMBER_BYTES)];
+    const number = numbers.readUInt16LE(event * NUMBER_BYTES);
+    const head = heads[number];
     if (end < 0 || !head) throw unreadable();
+    const begins = from + beginOf(touched[number]);
+    if (begins > end) throw unreadable();
     to += head.copy(rows, to);
-    to = writeBase32(records, idByte(event), rows, to);
+    // mutant: void-with-its-own-id
+    if (begins > from) to += lines.copy(rows, to, from + ID_BEGINS_AT, from + EVENT_ID_CHARS + 1);
+    else to = writeBase32(records, idByte(event), rows, to);
     to += rows.write(`","${fingerprintOf(records, event)}",`, to, 'latin1');
-    to += lines.copy(rows, to, from, end);
+    to += lines.copy(rows, to, begins, end);
     const { occurredAtMs, createdAtMs } = readTimes(records, event);
     to += rows.write(`,${occurredAtMs},${createdAtMs}]\n`, to, 'latin1');
     from = end + 1;
   }
   if (from !== lines.length) throw unreadable();
   return rows.subarray(0, to);
+}
+
+/** Where the value of a line of these begins. */
+function beginOf(touched: TouchedCustomerMeter | undefined): number {
+  return touched?.change?.voids ? VOIDED_BYTES : 0;
+}
+
+/** In front of the line of a void. */
+export function voidedText(eventId: string): string {
+  return `"${eventId}",`;
 }
 
 /** The beginning of a row. */
@@ -54,7 +75,8 @@ interface EventValue extends RowHead {
 }
 
 /**
- * The values of the events that are to be read, of wanted customers; rows are not made. Throws Fatal
+ * The values of the events that are to be read, of wanted customers; voids have those of what they take away.
+ * Rows are not made. Throws Fatal
  * `line_unreadable`, of an event that is not to be read only where its end is not found.
  */
 export function valuesOf(
@@ -73,7 +95,8 @@ export function valuesOf(
       const head = readRow(lines.subarray(from, end));
       if (isWanted(head.customerId)) found.push({ event, ...head });
     } else if (wanted[number] ?? true) {
-      found.push({ event, ...namesOf(touched[number]), value: readValue(lines, from) });
+      const value = readValue(lines, from + beginOf(touched[number]));
+      found.push({ event, ...namesOf(touched[number]), value });
     }
   }
   return found;
@@ -109,6 +132,13 @@ export function readRow(line: Buffer): RowHead {
     throw unreadable();
   }
   return { environment: text(environment), customerId: text(customerId), meterKey: text(meterKey), value };
+}
+
+/** Of a whole row that was put together here; of a void that of the voided event. */
+export function readId(line: Buffer): string {
+  const [, , , , id] = ROW.exec(line.toString()) ?? [];
+  if (id === undefined) throw unreadable();
+  return id;
 }
 
 function text(written: string): string {

@@ -1,5 +1,5 @@
 import { TAG_LENGTH } from './event-row.ts';
-import { HOURLY_STATES, ORDER_OF_ARRIVAL } from './usage-hourly.ts';
+import { changeColumns, HOURLY_STATES, ORDER_OF_ARRIVAL, takenAway } from './usage-hourly.ts';
 
 /** The migration of ClickHouse that makes the rollup by property and fills it. */
 export const BY_PROPERTY_SINCE = 5;
@@ -40,27 +40,49 @@ const IS_OPEN = ['property', "''"]
   )
   .join(' AND ');
 
-const entriesOf = (from: string) =>
+const entriesOf = (from: string, more = '') =>
   `(SELECT environment, meter_key, customer_id, value AS amount, unique_value, id, occurred_at, created_at,
-           arrayJoin(${EVENT_ENTRIES}) AS entry FROM ${from})`;
+           ${more}arrayJoin(${EVENT_ENTRIES}) AS entry FROM ${from})`;
 
 /** The rows of the events of `from`, a table with its condition, as far as their properties are open. */
 export function byPropertyOfEvents(from: string): string {
+  return rowsOf(Object.values(STATES), entriesOf(from));
+}
+
+/** The same of `change_events` or `voided_events`, with `change` and `ofChange`. */
+export function byPropertyOfChange(from: string, areVoided: boolean): string {
+  const { total, events, ...others } = STATES;
+  const sums = areVoided ? [total, events].map(takenAway) : [total, events];
+  const entries = entriesOf(from, `${changeColumns(areVoided)}, `);
+  return rowsOf([...sums, ...Object.values(others)], entries, ', change, ofChange');
+}
+
+function rowsOf(states: readonly string[], entries: string, more = ''): string {
   return `SELECT environment, meter_key, entry.1 AS property, customer_id,
        toStartOfHour(occurred_at) AS begin, entry.2 AS label,
-       ${Object.values(STATES).join(', ').replaceAll('(value', '(amount')}
-  FROM ${entriesOf(from)}
+       ${states.join(', ').replaceAll('(value', '(amount')}${more}
+  FROM ${entries}
  WHERE ${IS_OPEN}
- GROUP BY ${KEY}, begin, label`;
+ GROUP BY ${KEY}, begin, label${more}`;
 }
 
 const HOUR = 'environment, customer_id, meter_key, begin';
 
 /**
  * The hours in which open properties differ, one row for each property: `expected` of the events, `found` of
- * the rows. A hash shows what is there with another value. `events` and `rows`: tables with a condition.
+ * the rows. A hash shows what is there with another value. `events`, `rows` and `voided`, whose events are
+ * taken away: tables with a condition.
  */
-export function differentProperties({ events, rows }: Record<'events' | 'rows', string>): string {
+export function differentProperties({ events, rows, voided }: ComparedProperties): string {
+  const takenAwayOf = (from?: string) =>
+    from === undefined
+      ? ''
+      : `
+    UNION ALL
+    SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin, entry.1 AS property,
+           ${takenAway('count()')} AS counts, ${takenAway('sum(amount)')} AS totals,
+           -toInt64(sum(cityHash64(entry.1, entry.2))) AS hashes, 1 AS sign
+      FROM ${entriesOf(from)} WHERE ${IS_OPEN} GROUP BY ${HOUR}, property`;
   return `SELECT ${HOUR}, property,
        sumIf(counts, sign = 1) AS expectedEvents, sumIf(totals, sign = 1) AS expectedTotal,
        sumIf(counts, sign = -1) AS foundEvents, sumIf(totals, sign = -1) AS foundTotal
@@ -68,7 +90,7 @@ export function differentProperties({ events, rows }: Record<'events' | 'rows', 
     SELECT environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin, entry.1 AS property,
            count() AS counts, sum(amount) AS totals,
            toInt64(sum(cityHash64(entry.1, entry.2))) AS hashes, 1 AS sign
-      FROM ${entriesOf(events)} WHERE ${IS_OPEN} GROUP BY ${HOUR}, property
+      FROM ${entriesOf(events)} WHERE ${IS_OPEN} GROUP BY ${HOUR}, property${takenAwayOf(voided)}
     UNION ALL
     SELECT environment, customer_id, meter_key, hour AS begin, r.property AS property,
            sum(r.events) AS counts, sum(r.total) AS totals,
@@ -76,4 +98,8 @@ export function differentProperties({ events, rows }: Record<'events' | 'rows', 
       FROM (SELECT * FROM ${rows}) AS r WHERE ${IS_OPEN} GROUP BY ${HOUR}, property)
  GROUP BY ${HOUR}, property
 HAVING sum(hashes * sign) != 0 OR sum(totals * sign) != 0`;
+}
+
+interface ComparedProperties extends Record<'events' | 'rows', string> {
+  voided?: string;
 }

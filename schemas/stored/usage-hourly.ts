@@ -42,4 +42,30 @@ export const HOURLY_OF_EVENTS = [
   'environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin',
   ...STATES.map(({ ofEvents }) => ofEvents),
 ].join(', ');
+
+/** Sums of voided events, by what adds them; of UInt64 they begin again at 0 behind their largest number. */
+export function takenAway(sum: string): string {
+  return sum === 'count()' ? 'toUInt64(-toInt64(count()))' : `-${sum}`;
+}
+
+/**
+ * The same with `change` and `ofChange`, by which rows of `change_events` or `voided_events` are grouped as
+ * well.
+ */
+export function hourlyOfChange(areVoided: boolean): string {
+  const { total, events, ...others } = HOURLY_STATES;
+  const sums = [total, events].map(({ ofEvents }) => (areVoided ? takenAway(ofEvents) : ofEvents));
+  return [
+    'environment, customer_id, meter_key, toStartOfHour(occurred_at) AS begin',
+    ...sums,
+    ...Object.values(others).map(({ ofEvents }) => ofEvents),
+    changeColumns(areVoided),
+  ].join(', ');
+}
+
+/** The numbers of rows of `change_events` or `voided_events`. */
+export function changeColumns(areVoided: boolean): string {
+  return `change, ${areVoided ? 'of_change' : 'toUInt64(0)'} AS ofChange`;
+}
+
 export const HOURLY_GROUP = 'environment, customer_id, meter_key, begin';

@@ -61,7 +61,7 @@ export const LOAD_MUTANTS = [
     .why('the hourly rows are inserted and the events not: hours count what is stored nowhere, until a retry')
     .is(
       'infra/clickhouse/columns/with-columns',
-      'const tables = [...(await rollupsOf(made, rollups)), { table, block: made.block }];',
+      'const tables = [...(await rollupsOf(made, rollups, events)), { table, block: made.block }];',
     )
     .red(WITH_COLUMNS, 'the hours of a block are inserted behind its events, under the same token'),
   mutant('rollups-without-what-they-cannot-read', [4])

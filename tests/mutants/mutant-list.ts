@@ -1,5 +1,8 @@
 import { CHANGE_MUTANTS } from './changes-mutants.ts';
 import { CLIENT_MUTANTS } from './client-mutants.ts';
+import { CORRECTED_READS_MUTANTS } from './corrected-reads-mutants.ts';
+import { CORRECTION_LOAD_MUTANTS } from './correction-load-mutants.ts';
+import { CORRECTION_MUTANTS } from './correction-mutants.ts';
 import { CREDIT_MUTANTS } from './credits-mutants.ts';
 import { DELIVERY_MUTANTS } from './delivery-mutants.ts';
 import { DISTRIBUTED_LOAD_MUTANTS } from './distributed-load-mutants.ts';
@@ -23,6 +26,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...FUZZ_MUTANTS,
   ...LOG_MUTANTS,
   ...LOAD_MUTANTS,
+  ...CORRECTED_READS_MUTANTS,
+  ...CORRECTION_LOAD_MUTANTS,
+  ...CORRECTION_MUTANTS,
   ...CREDIT_MUTANTS,
   ...OUTAGE_MUTANTS,
   ...REPAIR_MUTANTS,

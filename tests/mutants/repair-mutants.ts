@@ -37,7 +37,7 @@ export const REPAIR_MUTANTS = [
     .red(RETENTION, 'gives up nothing of the log that a repair has looked at'),
   mutant('repair-known-by-its-bytes', [1, 4])
     .why('a repair that is tried again puts back what it deleted under a known token: nothing is stored')
-    .swap('aggregator/audit/repair-hours', 'randomUUID()', 'bytes.length')
+    .swap('aggregator/audit/repair-hours', 'randomUUID()', 'batch.lines.length')
     .red(RETENTION, 'a repair that fails between two inserts and is tried again puts all of it back'),
   mutant('other-logs-not-thought-of', [1, 4])
     .why('what came by a log before this one is expected on it: a repair deletes it all')

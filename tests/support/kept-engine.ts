@@ -48,7 +48,10 @@ export async function releaseEngine(atEnd: AtEnd): Promise<void> {
   atEnd(() => rmSync(engine.directory, { recursive: true, force: true }));
 }
 
-const TABLES = ['events', 'usage_hourly', 'usage_by_property', 'closed_properties'];
+const TABLES = [
+  ...['events', 'usage_hourly', 'usage_by_property', 'closed_properties'],
+  ...['change_events', 'voided_events', 'change_hourly', 'change_by_property'],
+];
 
 /** False when a test has left in it what a new one would not have. */
 async function isEmptied({ session, whenEmpty }: KeptEngine): Promise<boolean> {

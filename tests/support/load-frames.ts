@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto';
 import { base32, fromBase32 } from '../../schemas/primitives/ids.ts';
 import { partitionOf } from '../../schemas/primitives/partition-of.ts';
+import type { ChangeRows } from '../../schemas/stored/change-rows.ts';
 import { encodeFrame, type TouchedSpan } from '../../schemas/stored/frame.ts';
 import { ID_BYTES, writeRecord } from '../../schemas/stored/record.ts';
+import { voidedText } from '../../schemas/stored/row-lines.ts';
+import { changeText } from '../../schemas/stored/touched-rows.ts';
+import { voidId } from '../../schemas/stored/void-ids.ts';
 import { shortLine, TEST_NOW_MS, type TestEvent } from './event-line.ts';
 
-/** `line` replaces the short line that the ingest tier would write of it. */
-export type LoggedEvent = TestEvent & { line?: string };
+/**
+ * `line` replaces the short line that the ingest tier would write of it. A void of `change` is given as the
+ * event that it takes away.
+ */
+export type LoggedEvent = TestEvent & { line?: string; change?: ChangeRows };
 
 /** `id` of the event may be any text: its 128 bits are made of it, unless it is one of an event. */
 export function frameOf(
@@ -25,8 +32,12 @@ export function frameOf(
     records: events.map(recordOf),
     numbers: Uint16Array.from(events, (event) => pairs.indexOf(pairOf(event))),
     recheck,
-    lines: events.map((event) => Buffer.from(event.line ?? shortLine(event))),
+    lines: events.map((event) => Buffer.from(event.line ?? lineOf(event))),
   });
+}
+
+function lineOf(event: LoggedEvent): string {
+  return (event.change?.voids ? voidedText(eventId(event.id)) : '') + shortLine(event);
 }
 
 /** As the ingest tier records them: each (customer, meter) once, with the span of its events' times. */
@@ -45,8 +56,14 @@ export function touchedBy(events: LoggedEvent[]): TouchedSpan[] {
   return [...spans.values()];
 }
 
-function pairOf({ environment = 'ws_a:live', customerId = 'cus_a', meterKey = 'calls' }: TestEvent): string {
-  return [environment, customerId, meterKey].map((text) => JSON.stringify(text)).join(',');
+function pairOf({
+  environment = 'ws_a:live',
+  customerId = 'cus_a',
+  meterKey = 'calls',
+  change,
+}: LoggedEvent): string {
+  const names = [environment, customerId, meterKey].map((text) => JSON.stringify(text));
+  return names.join(',') + changeText(change);
 }
 
 export function eventId(name: string): string {
@@ -66,6 +83,12 @@ function idBytes(name: string): Uint8Array {
 /** That of an event's row in tests. */
 const FINGERPRINT = 2n ** 64n - 1n;
 
-export function recordOf({ id, occurredAtMs = TEST_NOW_MS, createdAtMs = TEST_NOW_MS }: LoggedEvent): Buffer {
-  return writeRecord({ id: idBytes(id), fingerprint: FINGERPRINT, occurredAtMs, createdAtMs });
+export function recordOf({
+  id,
+  occurredAtMs = TEST_NOW_MS,
+  createdAtMs = TEST_NOW_MS,
+  change,
+}: LoggedEvent): Buffer {
+  const own = change?.voids ? voidId(change.number, eventId(id)) : idBytes(id);
+  return writeRecord({ id: own, fingerprint: FINGERPRINT, occurredAtMs, createdAtMs });
 }

@@ -32,12 +32,8 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   const customer = await make('customers.create', { name: marker, email, metadata: { note: marker } });
   const product = await make('products.create', { name: marker });
   const meter = await make('meters.create', { key: `calls-${name}`, name: marker, aggregation: 'sum' });
-  const feature = await make('features.create', {
-    key: `feature-${name}`,
-    name: marker,
-    type: 'metered',
-    meterKey: meter.key,
-  });
+  const metered = { key: `feature-${name}`, name: marker, type: 'metered', meterKey: meter.key };
+  const feature = await make('features.create', metered);
   const plan = await make('createPlan', { productId: product.id, name: marker });
   const addon = await make('addons.create', { key: `addon-${name}`, name: marker });
   await offer(make, { planId: plan.id, addonId: addon.id }, [feature.key, meter.key]);
@@ -50,12 +46,13 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
   const overridden = { customerId: customer.id, featureKey: feature.key };
   await make('overrides.put', { value: 50, reason: marker }, overridden);
   await make('budgets.put', { hard: 1000 }, { customerId: customer.id, meterKey: meter.key });
-  await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
+  const grant = await make('credits.grant', { amount: 5, reason: marker }, { customerId: customer.id });
   const apiKey = await make('apiKeys.create', { kind: 'secret', scopes: ['plans:read'], name: marker });
   const endpointId = await makeEndpoint(make, marker);
   const processorEventId = await makeProcessorEvent(make, { marker, environment });
   await make('funnel.record', { event: 'widget_view', sessionId: marker });
-  const usage = await make('usage.submit', { customerId: customer.id, meterId: meter.key, value: 7 });
+  const usageOf = { customerId: customer.id, meterId: meter.key };
+  const usage = await make('usage.submit', { ...usageOf, value: 7 });
   const simulationId = await simulate(make, { planId: plan.id, customerIds: [customer.id] });
   const reservationId = await reserve(make, overridden, marker);
   return {
@@ -75,6 +72,8 @@ export async function makeObjects(client: WatchedClient, tenant: Tenant): Promis
     simulationId,
     reservationId,
     usageEventId: usage.id,
+    grantId: grant.id,
+    correctionId: await correct(make, usageOf, marker),
     ...splitEnvironment(environment),
   };
 }
@@ -92,6 +91,13 @@ async function reserve(make: Make, of: { customerId: string; featureKey: string 
   const held = { ...of, amount: 1, properties: { note }, expiresInSeconds: 86_400 };
   const { id } = await make('reservations.create', held);
   return id as string;
+}
+
+/** Of an event of its own. */
+async function correct(make: Make, of: { customerId: string; meterId: string }, reason: string) {
+  const { id: usageEventId } = await make('usage.submit', { ...of, value: 1 });
+  const { correctionId } = await make('usageCorrections.void', { reason }, { usageEventId });
+  return correctionId as string;
 }
 
 /** One that is completed, so that it changes no more. */

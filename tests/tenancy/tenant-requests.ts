@@ -35,6 +35,8 @@ export const REFERENCES = [
   'simulationId',
   'reservationId',
   'usageEventId',
+  'correctionId',
+  'grantId',
   'workspaceId',
   'mode',
 ] as const;
@@ -77,7 +79,7 @@ const MEMBERS: Partial<Record<OperationId, Record<string, ReferenceName>>> = {
 
 const EUR = { currency: 'EUR', interval: 'month' };
 const SEAT_PRICE = { prices: [{ ...EUR, key: 'seats', model: 'seat', featureKey: '', unitAmount: 1 }] };
-const SIMULATED = { from: '2026-10-01T00:00:00Z', to: '2026-11-01T00:00:00Z' };
+const OCTOBER = { from: '2026-10-01T00:00:00Z', to: '2026-11-01T00:00:00Z' };
 const USAGE_PRICE = { prices: [{ ...EUR, key: 'use', model: 'per_unit', meterKey: '', unitAmount: 1 }] };
 
 /** Where an operation's example omits a reference that its body may have. */
@@ -91,14 +93,16 @@ const FURTHER_BODIES: Partial<Record<OperationId, object[]>> = {
   'plans.update': [{ productId: '' }],
   'reservations.create': [{ customerId: '', meterId: '', amount: 1 }],
   'entitlements.consume': [{ customerId: '', meterId: '', amount: 1 }],
+  'usageCorrections.amend': [{ customerId: '' }, { meterId: '' }],
+  'usageCorrections.create': [{ select: { ...OCTOBER, meterId: '' }, action: 'void' }],
   'simulations.create': [
-    { ...SIMULATED, ...SEAT_PRICE, customerIds: [] },
-    { ...SIMULATED, ...USAGE_PRICE, all: true },
+    { ...OCTOBER, ...SEAT_PRICE, customerIds: [] },
+    { ...OCTOBER, ...USAGE_PRICE, all: true },
   ],
 };
 
 /** What ends an object comes last, so that a request never fails for what was done by one before it. */
-const LAST = /\/(archive|cancel|commit|release)$/;
+const LAST = /\/(archive|cancel|commit|release|void|amend)$/;
 
 /** Of every operation that needs a key or a signature. Throws for a name that is not explained here. */
 export function tenantRequests(objects: Objects): TenantRequest[] {

@@ -33,6 +33,8 @@ export function eventJson(line: Buffer): string {
     occurredAtMs: Number(numberText(occurredAt)),
     createdAtMs: Number(numberText(createdAt)),
     properties: Object.entries(properties),
+    change: 0,
+    isVoided: false,
   };
   return exactJson(shownEvent(event, { customerId, meterKey }));
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_CHANGES } from '../../../domain/store/usage-views.ts';
 import type { Statement, Warehouse } from '../../../infra/ports/warehouse.ts';
 import { Transient } from '../../../schemas/failures.ts';
 import { deferred } from '../../../tests/support/deferred.ts';
@@ -43,7 +44,8 @@ const freshness = {
   arrive: async () => loadedTo,
   asOfMs: () => Date.now(),
   loadedTo: () => loadedTo,
-} as Freshness;
+  views: { of: async () => NO_CHANGES },
+} as unknown as Freshness;
 
 const warehouse = {
   async query(statement: Statement) {
@@ -104,6 +106,17 @@ describe('the counter cache', () => {
       current();
     }
     expect(current()).toBe('6');
+  });
+
+  it('reads again when other usage of its environment counts, without a load', async () => {
+    await cache.read([placeOf()]);
+    stored = 6;
+    cache.changed('ws_other:live');
+    await pass(1_000);
+    expect([current(), statements.length]).toEqual(['7', 1]);
+    cache.changed(placeOf().environment);
+    await pass(1_000);
+    expect([current(), statements.length]).toEqual(['6', 2]);
   });
 
   it('reads many in few statements, of different spans and meters', async () => {

@@ -30,6 +30,8 @@ export interface CounterCache {
    * never was.
    */
   read(places: readonly CounterPlace[]): Promise<CounterReading[]>;
+  /** Changes of the environment's usage became visible or were reverted. */
+  changed(environment: string): void;
   close(): void;
 }
 
@@ -81,6 +83,7 @@ export function createCounterCache({ warehouse, freshness, log }: CounterCacheDe
       requested.forEach(cache.use);
       return Promise.all(requested.map(readingOf));
     },
+    changed: cache.changed,
     close: stop,
   };
 }
@@ -98,7 +101,8 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
     const [{ place }] = counters as [KeptCounter];
     const places = counters.map((one) => one.place);
     const at = await time();
-    const read = await readCountersInOrder(warehouse, place, places);
+    const view = await freshness.views.of(place.environment);
+    const read = await readCountersInOrder({ warehouse, view }, place, places);
     for (const [n, one] of counters.entries()) cache.learn(one, read[n] ?? '0', at);
   }
 
@@ -106,7 +110,8 @@ function createCounterReads({ warehouse, freshness }: CounterReadDeps, cache: Co
     const [{ place }] = counters as [KeptCounter];
     const owners = counters.map((one) => one.place);
     const at = await time();
-    const read = await readManyCounters(warehouse, { ...place, owners });
+    const view = await freshness.views.of(place.environment);
+    const read = await readManyCounters({ warehouse, view }, { ...place, owners });
     for (const one of counters) cache.learn(one, read.get(one.place.customerId) ?? '0', at);
   }
 

@@ -49,6 +49,8 @@ export interface CounterStore {
   /** A request needs this counter. */
   use(counter: KeptCounter): void;
   learn(counter: KeptCounter, current: string, time: CountedTime): void;
+  /** Other usage of the environment counts than before: its counters are read in the next cycle. */
+  changed(environment: string): void;
   /** ClickHouse is unavailable: keeps all values, also those that were not requested lately. */
   cannotRead(): void;
   /** Begins the next cycle: returns the counters to read, oldest first. The `asOf` of the others advances. */
@@ -92,6 +94,10 @@ export function createCounterStore(): CounterStore {
     learn(counter, current, { asOfMs, loadedTo }) {
       now.isUnavailable = false;
       Object.assign(counter, { reading: { current, asOfMs }, loadedTo, readTurn: now.turn });
+    },
+    changed(environment) {
+      for (const one of kept.values())
+        if (one.place.environment === environment) one.readTurn = -REREAD_TURNS;
     },
     cannotRead() {
       now.isUnavailable = true;

@@ -161,9 +161,9 @@ async function readMeters(
   return readConsistently(
     freshness,
     { consistency, time, environment: owner.environment },
-    async (asOfMs) => {
+    async (asOfMs, view) => {
       const limits = { timeoutMs: time.leftMs() };
-      const counters = await readCountersInOrder(warehouse, owner, questions, limits);
+      const counters = await readCountersInOrder({ warehouse, view }, owner, questions, limits);
       return new Map(
         questions.map(({ featureKey, resetsAtMs }, at) => {
           return [featureKey, { current: counters[at] ?? '0', resetsAtMs, asOfMs }] as const;

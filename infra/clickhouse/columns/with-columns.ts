@@ -16,8 +16,13 @@ export interface LineTransport extends Transport<EventLines> {
    * Inserts the lines as rows of `events`, then what `rollups` makes of these rows, each once per token and
    * table. False when only ClickHouse can read a line: then nothing was sent.
    */
-  insertEvents(lines: Omit<LineBlock<EventLines>, 'table'>, rollups: readonly Rollup[]): Promise<boolean>;
+  insertEvents(lines: EventsToInsert, rollups: readonly Rollup[]): Promise<boolean>;
+  /** The same, but into what `tablesOf` makes of the columns, in its order. */
+  insertMade(lines: EventsToInsert, tablesOf: TablesOf): Promise<boolean>;
 }
+
+export type EventsToInsert = Omit<LineBlock<EventLines>, 'table'>;
+export type TablesOf = (made: MadeEvents, events: () => EventRows) => Promise<RowInserts['tables']>;
 
 /** A table that the load fills with the events. */
 export interface Rollup {
@@ -40,20 +45,37 @@ export function withColumns(transport: Transport): LineTransport {
   const memory = createMemoryPool(BLOCK_MEMORY);
 
   /** False for lines that cannot be read as columns. */
-  async function insertColumns(
-    { table, lines, timeoutMs, ...others }: LineBlock<EventLines>,
-    rollups: readonly Rollup[],
+  async function insertMade(
+    { lines, timeoutMs, ...others }: EventsToInsert,
+    tablesOf: TablesOf,
+    wanted?: WantedRollups,
   ): Promise<boolean> {
     const leftMs = timeLeft(timeoutMs);
     const loan = memory.lend();
-    const made = await columns(lines, loan.take, await wantedOf(rollups));
+    const made = await columns(lines, loan.take, wanted);
     if (!made) return false;
-    // mutant: hours-before-their-events
-    const tables = [{ table, block: made.block }, ...(await rollupsOf(made, rollups))];
+    let read: EventRows | undefined;
+    const events = () => {
+      read ??= readEventRows(made.block);
+      return read;
+    };
+    const tables = await tablesOf(made, events);
     await transport.insertRows({ ...others, timeoutMs: leftMs(), tables });
     // Not after a failure: what was given up may still be on its way.
     loan.giveBack();
     return true;
+  }
+
+  async function insertColumns(
+    { table, ...block }: LineBlock<EventLines>,
+    rollups: readonly Rollup[],
+  ): Promise<boolean> {
+    const tablesOf: TablesOf = async (made, events) => {
+      // mutant: hours-before-their-events
+      const tables = [{ table, block: made.block }, ...(await rollupsOf(made, rollups, events))];
+      return tables;
+    };
+    return insertMade(block, tablesOf, await wantedOf(rollups));
   }
 
   return {
@@ -63,6 +85,7 @@ export function withColumns(transport: Transport): LineTransport {
       if (await insertColumns(block, [])) return;
       await transport.insert({ ...block, lines: asRows(block.lines), timeoutMs: leftMs() });
     },
+    insertMade: (lines, tablesOf) => insertMade(lines, tablesOf),
     insertEvents: (lines, rollups) => insertColumns({ table: 'metergate.events', ...lines }, rollups),
   };
 }
@@ -73,12 +96,11 @@ async function wantedOf(rollups: readonly Rollup[]): Promise<WantedRollups | und
   return { closed: await rollups.find(({ closed }) => closed)?.closed?.(), orderedSinceMs };
 }
 
-async function rollupsOf(made: MadeEvents, rollups: readonly Rollup[]): Promise<RowInserts['tables']> {
-  let read: EventRows | undefined;
-  const events = () => {
-    read ??= readEventRows(made.block);
-    return read;
-  };
+async function rollupsOf(
+  made: MadeEvents,
+  rollups: readonly Rollup[],
+  events: () => EventRows,
+): Promise<RowInserts['tables']> {
   const tables: Array<RowInserts['tables'][number]> = [];
   for (const { into, rowsOf } of rollups) tables.push({ table: into, block: await rowsOf(made, events) });
   return tables;

@@ -59,7 +59,10 @@ export function createDurableWrites(options: DurableWritesOptions): DurableWrite
 }
 
 /** What counters and breakdowns are made of. */
-const TABLES = ['events', 'usage_hourly', 'usage_by_property', 'closed_properties'];
+const TABLES = [
+  ...['events', 'usage_hourly', 'usage_by_property', 'closed_properties'],
+  ...['change_events', 'voided_events', 'change_hourly', 'change_by_property'],
+];
 
 /**
  * ClickHouse syncs a part's files and the part's own folder, by fdatasync, and then moves the part to its

@@ -14,14 +14,15 @@ import {
 import type { EventRows } from './event-rows.ts';
 import { type HourGroup, hourGroups } from './hour-groups.ts';
 import {
+  ADDED,
   ARRIVAL,
   addEvent,
   createTally,
   type EventOrder,
   orderOf,
+  TAKEN_AWAY,
   type Tally,
   textOf,
-  totalOf,
   unitsOf,
 } from './tally.ts';
 
@@ -45,11 +46,13 @@ function hasNoLatest({ createdAt, uniqueValues, bytes }: EventRows, row: number,
 
 /**
  * Rows of `usage_hourly` for the events of a block; ClickHouse adds up the rows of one hour. It yields after
- * some thousand events. `orderedSinceMs`: see infra/clickhouse/columns/made-events.ts.
+ * some thousand events. `orderedSinceMs`: see infra/clickhouse/columns/made-events.ts. Rows of voided events
+ * take their sums away, and have no other states: nothing reads these.
  */
 export function* hourRows(
   events: EventRows,
   orderedSinceMs = Number.POSITIVE_INFINITY,
+  areVoided = false,
 ): Generator<void, RowBlock> {
   const hours: Array<{ group: HourGroup; tally: Tally }> = [];
   let turnAt = EVENTS_A_TURN;
@@ -68,19 +71,20 @@ export function* hourRows(
       hours.map(({ tally, group }) => of(tally, group)),
     );
   }
-  const isLeftOut = (row: number) => hasNoLatest(events, row, orderedSinceMs);
+  const isLeftOut = (row: number) => areVoided || hasNoLatest(events, row, orderedSinceMs);
+  const sums = areVoided ? TAKEN_AWAY : ADDED;
   const { environments, customers, meters } = events;
   return nativeBlock([
     column('environment', LOW_CARDINALITY_STRING, (_, { from }) => wordOf(environments, from)),
     column('customer_id', STRING, (_, { from }) => textOf(events, customers, from)),
     column('meter_key', LOW_CARDINALITY_STRING, (_, { from }) => wordOf(meters, from)),
     column('hour', DATE_TIME, (_, { hour }) => hour),
-    column('total', DECIMAL, totalOf),
-    column('events', UINT64, (tally) => BigInt(tally.events)),
+    column('total', DECIMAL, sums.total),
+    column('events', UINT64, sums.events),
     column('largest', DECIMAL, ({ largest }) => unitsOf(events, largest)),
     column('latest_value', DECIMAL, ({ latest }) => (isLeftOut(latest) ? 0n : unitsOf(events, latest))),
     column('latest_order', ORDER, ({ latest }) => (isLeftOut(latest) ? NO_ORDER : orderOf(events, latest))),
-    column('unique_values', arrayOf(STRING), ({ uniques }) => (uniques ? [...uniques] : NONE)),
+    column('unique_values', arrayOf(STRING), ({ uniques }) => (uniques && !areVoided ? [...uniques] : NONE)),
   ]);
 }
 

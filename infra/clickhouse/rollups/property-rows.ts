@@ -15,13 +15,14 @@ import {
 import type { EventRows } from './event-rows.ts';
 import { type HourGroup, hourGroups } from './hour-groups.ts';
 import {
+  ADDED,
   addEvent,
   createTally,
   type EventOrder,
   orderOf,
+  TAKEN_AWAY,
   type Tally,
   textOf,
-  totalOf,
   unitsOf,
 } from './tally.ts';
 
@@ -75,9 +76,13 @@ const NAMES_MAX = 1_000;
 
 /**
  * Rows of `usage_by_property` for the events of a block, but for what is closed. It yields after some
- * thousand events.
+ * thousand events. Rows of voided events take their sums away, as in hour-rows.ts.
  */
-export function* propertyRows(events: EventRows, closed: ReadonlySet<string>): Generator<void, PropertyRows> {
+export function* propertyRows(
+  events: EventRows,
+  closed: ReadonlySet<string>,
+  areVoided = false,
+): Generator<void, PropertyRows> {
   const uses = new Map<string, UseSoFar>();
   const rows: Row[] = [];
   const names = createNames(events);
@@ -88,7 +93,7 @@ export function* propertyRows(events: EventRows, closed: ReadonlySet<string>): G
     turnAt = group.to + EVENTS_A_TURN;
     yield;
   }
-  return { block: blockOf(events, rows), uses };
+  return { block: blockOf(events, rows, areVoided), uses };
 }
 
 /** By property the values of an hour; '' has all its events. */
@@ -154,11 +159,13 @@ function addUses(
   }
 }
 
-function blockOf(events: EventRows, rows: readonly Row[]): RowBlock {
+function blockOf(events: EventRows, rows: readonly Row[], areVoided: boolean): RowBlock {
   function column<T>(name: string, type: NativeType<T>, of: (row: Row) => T) {
     return nativeColumn(name, type, rows.map(of));
   }
   const { environments, customers, meters } = events;
+  const sums = areVoided ? TAKEN_AWAY : ADDED;
+  const hasLatest = ({ isUnordered }: Tally) => !isUnordered && !areVoided;
   return nativeBlock([
     column('environment', LOW_CARDINALITY_STRING, ({ group }) => wordOf(environments, group.from)),
     column('meter_key', LOW_CARDINALITY_STRING, ({ group }) => wordOf(meters, group.from)),
@@ -166,17 +173,19 @@ function blockOf(events: EventRows, rows: readonly Row[]): RowBlock {
     column('customer_id', STRING, ({ group }) => textOf(events, customers, group.from)),
     column('hour', DATE_TIME, ({ group }) => group.hour),
     column('value', LOW_CARDINALITY_STRING, ({ value }) => value),
-    column('total', DECIMAL, ({ tally }) => totalOf(tally)),
-    column('events', UINT64, ({ tally }) => BigInt(tally.events)),
+    column('total', DECIMAL, ({ tally }) => sums.total(tally)),
+    column('events', UINT64, ({ tally }) => sums.events(tally)),
     column('largest', DECIMAL, ({ tally }) => unitsOf(events, tally.largest)),
-    column('unordered', UINT8, ({ tally }) => Number(tally.isUnordered)),
+    column('unordered', UINT8, ({ tally }) => Number(!hasLatest(tally))),
     column('latest_values', arrayOf(DECIMAL), ({ tally }) =>
-      tally.isUnordered ? NONE : [unitsOf(events, tally.latest)],
+      hasLatest(tally) ? [unitsOf(events, tally.latest)] : NONE,
     ),
     column('latest_orders', arrayOf(ORDER), ({ tally }) =>
-      tally.isUnordered ? NONE : [orderOf(events, tally.latest)],
+      hasLatest(tally) ? [orderOf(events, tally.latest)] : NONE,
     ),
-    column('unique_values', arrayOf(STRING), ({ tally }) => (tally.uniques ? [...tally.uniques] : NONE)),
+    column('unique_values', arrayOf(STRING), ({ tally }) =>
+      tally.uniques && !areVoided ? [...tally.uniques] : NONE,
+    ),
   ]);
 }
 

@@ -50,9 +50,24 @@ export function addEvent(tally: Tally, events: EventRows, row: number): void {
 }
 
 /** In units of 10^-12. */
-export function totalOf({ sum0, sum1, sum2, sum3 }: Tally): bigint {
+function totalOf({ sum0, sum1, sum2, sum3 }: Tally): bigint {
   return BigInt(sum0) + (BigInt(sum1) << 32n) + (BigInt(sum2) << 64n) + (BigInt(sum3) << 96n);
 }
+
+/** What a row adds to the sums of its hour: `total` in units of 10^-12. */
+interface Sums {
+  total(tally: Tally): bigint;
+  events(tally: Tally): bigint;
+}
+
+export const ADDED: Sums = { total: totalOf, events: ({ events }) => BigInt(events) };
+
+/** Of voided events. Sums of UInt64 begin again at 0 behind their largest number. */
+export const TAKEN_AWAY: Sums = {
+  // mutant: voids-added
+  total: (tally) => -totalOf(tally),
+  events: ({ events }) => BigInt.asUintN(64, BigInt(-events)),
+};
 
 export function unitsOf({ values }: EventRows, row: number): bigint {
   let units = BigInt(values[row * 4 + 3] as number);

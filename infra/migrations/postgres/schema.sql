@@ -1,4 +1,4 @@
--- The schema after migration 28, for review. By `npm run schema`; nothing runs it.
+-- The schema after migration 32, for review. By `npm run schema`; nothing runs it.
 
 CREATE TABLE addon_entitlements (
   addon_id text NOT NULL,
@@ -140,6 +140,7 @@ CREATE TABLE credit_grants (
   period_start timestamp with time zone,
   part smallint,
   lapsed numeric NOT NULL DEFAULT 0,
+  expiry_is_set boolean NOT NULL DEFAULT false,
   CONSTRAINT credit_grants_amount_check CHECK ((amount > (0)::numeric)),
   CONSTRAINT credit_grants_check CHECK (((remaining >= (0)::numeric) AND (remaining <= amount))),
   CONSTRAINT credit_grants_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES credit_wallets(customer_id),
@@ -693,6 +694,7 @@ CREATE TABLE settlement_marks (
   meter_key text NOT NULL,
   from_at timestamp with time zone NOT NULL,
   "position" text NOT NULL DEFAULT ''::text,
+  rearms boolean NOT NULL DEFAULT false,
   CONSTRAINT settlement_marks_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
   CONSTRAINT settlement_marks_pkey PRIMARY KEY (id)
 );
@@ -837,6 +839,39 @@ CREATE INDEX subscriptions_plan ON public.subscriptions USING btree (plan_id, cu
 CREATE INDEX subscriptions_session ON public.subscriptions USING btree (environment, ((metadata ->> 'sessionId'::text))) WHERE (metadata ? 'sessionId'::text);
 CREATE INDEX subscriptions_trial_due ON public.subscriptions USING btree (trial_end, id) WHERE ((status = 'trialing'::text) AND (processor_subscription_id IS NULL));
 
+CREATE TABLE usage_changes (
+  number bigint NOT NULL DEFAULT nextval('usage_change_numbers'::regclass),
+  environment text NOT NULL,
+  id text NOT NULL,
+  kind text NOT NULL,
+  state text NOT NULL,
+  has_voids boolean NOT NULL,
+  request jsonb NOT NULL,
+  ends_at jsonb,
+  created_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  closed_at timestamp with time zone,
+  visible_at timestamp with time zone,
+  reverted_at timestamp with time zone,
+  rows_removed_at timestamp with time zone,
+  voided bigint NOT NULL DEFAULT 0,
+  added_event json,
+  "position" jsonb,
+  announced_at timestamp with time zone,
+  CONSTRAINT usage_changes_environment_fkey FOREIGN KEY (environment) REFERENCES environments(id),
+  CONSTRAINT usage_changes_id_key UNIQUE (id),
+  CONSTRAINT usage_changes_kind_check CHECK ((kind = ANY (ARRAY['void'::text, 'amendment'::text, 'selection'::text, 'backfill'::text]))),
+  CONSTRAINT usage_changes_pkey PRIMARY KEY (number),
+  CONSTRAINT usage_changes_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closing'::text, 'visible'::text, 'reverted'::text])))
+);
+CREATE INDEX usage_changes_closing ON public.usage_changes USING btree (number) WHERE (state = 'closing'::text);
+CREATE INDEX usage_changes_hidden ON public.usage_changes USING btree (environment, number) WHERE ((state <> 'visible'::text) AND (rows_removed_at IS NULL));
+CREATE INDEX usage_changes_list ON public.usage_changes USING btree (environment, kind, created_at DESC, id DESC);
+CREATE INDEX usage_changes_of_environment ON public.usage_changes USING btree (environment, number DESC);
+CREATE INDEX usage_changes_open ON public.usage_changes USING btree (number) WHERE (state = 'open'::text);
+CREATE INDEX usage_changes_unannounced ON public.usage_changes USING btree (number) WHERE ((state = 'visible'::text) AND (announced_at IS NULL));
+CREATE INDEX usage_changes_with_voids ON public.usage_changes USING btree (environment) WHERE has_voids;
+
 CREATE TABLE usage_crossings (
   environment text NOT NULL,
   customer_id text NOT NULL,
@@ -867,6 +902,21 @@ CREATE TABLE usage_levels (
 CREATE INDEX usage_levels_due ON public.usage_levels USING btree (changes_at);
 CREATE INDEX usage_levels_of_meter ON public.usage_levels USING btree (environment, meter_key, share DESC, customer_id);
 CREATE INDEX usage_levels_share ON public.usage_levels USING btree (environment, share DESC, customer_id, meter_key);
+
+CREATE TABLE usage_voids (
+  environment text NOT NULL,
+  event_id text NOT NULL,
+  change bigint NOT NULL,
+  of_change bigint NOT NULL,
+  customer_id text NOT NULL,
+  meter_key text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  written boolean NOT NULL DEFAULT false,
+  CONSTRAINT usage_voids_change_fkey FOREIGN KEY (change) REFERENCES usage_changes(number),
+  CONSTRAINT usage_voids_pkey PRIMARY KEY (environment, event_id)
+);
+CREATE INDEX usage_voids_of_change ON public.usage_voids USING btree (change, event_id);
+CREATE INDEX usage_voids_unwritten ON public.usage_voids USING btree (change, event_id) WHERE (NOT written);
 
 CREATE TABLE warehouse_stamps (
   only_one boolean NOT NULL DEFAULT true,
@@ -1018,6 +1068,8 @@ CREATE TABLE workspaces (
 );
 
 CREATE SEQUENCE reservation_commits;
+
+CREATE SEQUENCE usage_change_numbers;
 
 CREATE VIEW webhook_waiting AS
  WITH RECURSIVE waiting AS (

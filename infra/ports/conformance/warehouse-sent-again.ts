@@ -13,8 +13,9 @@ const HOUR_MS = 3_600_000;
 /** The block begins with the 41st event; those before it are another's. */
 const MONTH = `toYYYYMM(occurred_at) = 202610 AND toUnixTimestamp64Milli(created_at) >= ${TEST_NOW_MS + 40}`;
 const TABLES = [
+  ...['change_by_property', 'change_events', 'change_hourly'],
   ...['closed_properties', 'event_lines', 'events', 'migrations'],
-  ...['usage_by_property', 'usage_hourly'],
+  ...['usage_by_property', 'usage_hourly', 'voided_events'],
 ];
 const ROLLUP_MONTH = 'toYYYYMM(hour) = 202610';
 

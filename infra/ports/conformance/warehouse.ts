@@ -7,6 +7,7 @@ import { HOURLY_STATES } from '../../../schemas/stored/usage-hourly.ts';
 import { CODE_POINT } from '../../../tests/support/code-point.ts';
 import { eventLine, eventLines, TEST_NOW_MS, type TestEvent } from '../../../tests/support/event-line.ts';
 import type { Statement, Warehouse } from '../warehouse.ts';
+import { changeTests } from './warehouse-changes.ts';
 import { latestTests } from './warehouse-latest.ts';
 import { sentAgainTests } from './warehouse-sent-again.ts';
 
@@ -26,6 +27,7 @@ export function warehouseConformance(
     describe('the latest at a time', () => latestTests(() => openMigrated(createHarness)));
     describe('a block of a killed insert', () =>
       sentAgainTests(() => openMigrated(createHarness), damageIsRepaired));
+    describe('a block of a change of usage', () => changeTests(() => openMigrated(createHarness)));
     describe('a rejected block', () => rejectionTests(createHarness));
     describe('a query', () => queryTests(createHarness));
     describe('migrate', () => migrationTests(createHarness));

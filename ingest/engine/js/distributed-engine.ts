@@ -3,6 +3,7 @@ import { OUTCOME } from '../../../infra/ports/idempotency-store.ts';
 import type { Rejection } from '../../../schemas/error-codes.ts';
 import { Defect } from '../../../schemas/failures.ts';
 import { occurredAtMs } from '../../../schemas/stored/record.ts';
+import { changeText } from '../../../schemas/stored/touched-rows.ts';
 import { type BufferPool, createBufferPool } from '../../buffer-pool.ts';
 import type { Decided, Reading } from '../decided.ts';
 import { keySpaceOf } from '../key-space.ts';
@@ -105,14 +106,17 @@ function identifyPlainly(
   coldBeforeMs: number,
 ): Identified | { response: Response } {
   if (rejection) return { response: rejectedResponse(rejection, request.requestId) };
-  const { count, records, times, arrival, readOnly } = plain.identify(items, keySpaceOf(request));
-  const decided = { items, ignored, arrival, records, times };
+  const { count, records, times, arrival, readOnly } = plain.identify(items, request);
+  const { change } = request;
+  const decided = { items, ignored, change, arrival, records, times };
   const rejected = new Map<number, Rejection>();
   return {
     count,
     records,
     readOnly: readOnly.subarray(0, count),
     ...linesOf(decided, count, coldBeforeMs),
+    // Keys are forgotten, and a void that counts twice takes away what is not there.
+    areFlagged: change?.voids === true,
     reject: (item, why) => void rejected.set(item, why),
     response(outcomes) {
       applyOutcomes(items, outcomes);
@@ -126,7 +130,7 @@ function identifyPlainly(
 type Lines = Pick<Identified, 'lines' | 'lineEnds' | 'customerMeters' | 'customerMeterOf' | 'cold'>;
 
 /** As if all items were new, also rejected ones: a claim may be taken over (DistributedIdempotencyStore). */
-function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs: number): Lines {
+function linesOf({ items, times, arrival, change }: Decided, count: number, coldBeforeMs: number): Lines {
   const [lineEnds, customerMeterOf] = [new Uint32Array(count), new Uint16Array(count)];
   const customerMeters = new Map<string, number>();
   const lines: Buffer[] = [];
@@ -141,7 +145,7 @@ function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs
       if (occurredMs < coldBeforeMs) cold.push(at);
     }
     if (checked && customerMeter) {
-      const bytes = Buffer.from(lineOf({ checked, customerMeter, arrival: arrival + at }));
+      const bytes = Buffer.from(lineOf({ checked, customerMeter, arrival: arrival + at, change }));
       lines.push(bytes);
       end += bytes.length;
     }
@@ -150,7 +154,7 @@ function linesOf({ items, times, arrival }: Decided, count: number, coldBeforeMs
   return {
     lines: Buffer.concat(lines),
     lineEnds,
-    customerMeters: [...customerMeters.keys()],
+    customerMeters: [...customerMeters.keys()].map((names) => names + changeText(change)),
     customerMeterOf,
     cold,
   };

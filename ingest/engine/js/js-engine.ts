@@ -6,13 +6,21 @@ import {
   type Outcome,
 } from '../../../infra/ports/idempotency-store.ts';
 import type { Rejection } from '../../../schemas/error-codes.ts';
-import { RECORD_WORDS, setTimes } from '../../../schemas/stored/record.ts';
+import { base32 } from '../../../schemas/primitives/ids.ts';
+import { idByte, RECORD_WORDS, setTimes } from '../../../schemas/stored/record.ts';
+import { EVENT_ID_CHARS, isEventId, voidId } from '../../../schemas/stored/void-ids.ts';
 import { OVERLOADED } from '../../http/admission.ts';
 import type { UsageRegistry } from '../../registry-entries.ts';
 import { claimKeys } from '../claim-keys.ts';
 import { type Decided, type Item, newItem, type Reading } from '../decided.ts';
 import { keySpaceOf } from '../key-space.ts';
-import { type EventLimits, newEventRejection, REUSED, UNAVAILABLE } from '../new-event-rejection.ts';
+import {
+  type EventLimits,
+  newEventRejection,
+  REUSED,
+  UNAVAILABLE,
+  unknownName,
+} from '../new-event-rejection.ts';
 import { resolveNames } from '../resolve-names.ts';
 import { batchResponse, rejectedResponse, singleResponse } from '../responses.ts';
 import { createIdentifier } from '../wasm/siphash.ts';
@@ -46,10 +54,11 @@ export function createJsEngine(deps: EngineDeps): Engine<Reading> {
   function decide(reading: Reading): Decision {
     const { request, items, ignored } = reading;
     if (reading.rejection) return { response: rejectedResponse(reading.rejection, request.requestId) };
-    const { times, arrival, ...batch } = identify(items, keySpaceOf(request));
+    const { times, arrival, ...batch } = identify(items, request);
     return claimKeys(deps.store, batch, (claim) => {
       applyOutcomes(items, batch.outcomes);
-      const decided = { items, ignored, arrival, records: batch.records, times };
+      const { change } = request;
+      const decided = { items, ignored, change, arrival, records: batch.records, times };
       const response = responseOf(decided, request);
       if (claim.created === 0 && /* mutant: replay-before-its-flush */ !claim.waits) return { response };
       return { response, commit: { claim, ...framePart(decided) } };
@@ -98,8 +107,9 @@ export function createPlainParts(deps: IdentifyDeps) {
     });
   }
 
-  function identify(items: Item[], keySpace: string): ClaimBatch & Pick<Decided, 'times' | 'arrival'> {
-    useKeyOf(keySpace);
+  function identify(items: Item[], request: UsageRequest): ClaimBatch & Pick<Decided, 'times' | 'arrival'> {
+    useKeyOf(keySpaceOf(request));
+    const rejectionOf = request.isOwn && request.change ? unknownName : newEventRejection;
     const nowMs = deps.createdAtMs();
     const records = new Uint32Array(items.length * RECORD_WORDS);
     const times = new Float64Array(records.buffer);
@@ -112,9 +122,10 @@ export function createPlainParts(deps: IdentifyDeps) {
       // mutant: ids-random
       item.identity = identifier.identify(item.checked.idempotencyKey, fingerprintText(item.checked, item));
       identifier.copyTo(records, item.at * RECORD_WORDS);
+      if (request.change?.voids) identifyVoid(item, request.change.number, records);
       const occurredAtMs = Number.isNaN(item.checked.occurredAtMs) ? nowMs : item.checked.occurredAtMs;
       setTimes(times, item.at, occurredAtMs, nowMs);
-      item.rejection = newEventRejection(item, occurredAtMs, nowMs, deps.limits);
+      item.rejection = rejectionOf(item, occurredAtMs, nowMs, deps.limits);
       if (item.rejection) readOnly[item.at] = 1;
     }
     const arrival = deps.arrivalOf(nowMs, count);
@@ -151,8 +162,22 @@ function readItem(raw: unknown, request: UsageRequest, ignore: (names: readonly 
   const idempotencyKey = header || own;
   const isText = typeof idempotencyKey === 'string' && markedNumber(idempotencyKey) === undefined;
   const checked = checkItem(raw, { idempotencyKey, unknown, isStrict: request.isStrict === true });
+  if (request.change?.voids && !(isText && isEventId(idempotencyKey))) return newItem('', NO_EVENT);
   return newItem(isText ? idempotencyKey : '', checked);
 }
+
+/** By its change and the event that it takes away, in place of the key. */
+function identifyVoid(item: Item, change: number, records: Uint32Array): void {
+  const id = voidId(change, item.idempotencyKey);
+  new Uint8Array(records.buffer).set(id, idByte(item.at));
+  item.identity = `use_${base32(id)}${item.identity.slice(EVENT_ID_CHARS)}`;
+}
+
+const NO_EVENT: Rejection = {
+  code: 'invalid_request',
+  message: 'A void has the id of an event.',
+  param: 'idempotencyKey',
+};
 
 const KEYS_DIFFER: Rejection = {
   code: 'idempotency_key_invalid',

@@ -15,9 +15,6 @@ export interface Identifier {
   copyTo(records: Uint32Array, at: number): void;
 }
 
-/** `use_` and 26 characters. */
-export const EVENT_ID_CHARS = 30;
-
 interface SiphashModule {
   memory: { buffer: ArrayBuffer };
   KEYS: { value: number };

@@ -87,7 +87,9 @@ export function createFastReader(deps: IdentifyDeps, module: WasmModule) {
   function readFast(request: UsageRequest): FastReading | undefined {
     const { kind, body, environment } = request;
     const isCommon =
-      (kind === 'single' || !request.includeEvents) && body.length <= USAGE_LIMITS.bodyBytesMax;
+      (kind === 'single' || !request.includeEvents) &&
+      request.change === undefined &&
+      body.length <= USAGE_LIMITS.bodyBytesMax;
     if (!isCommon || /* mutant: batch-of-any-bytes */ !isUtf8(body)) return undefined;
     turn++;
     const count = module.read(request);

@@ -70,6 +70,26 @@ export interface Operations {
     };
     output: schemas.CreditGrant;
   };
+  /** Void a grant of credits. */
+  'credits.voidGrant': {
+    input: {
+      /** The customer's id or your own `externalId`. */
+      customerId: string;
+      grantId: string;
+      body?: schemas.GrantVoid;
+    };
+    output: schemas.CreditGrant;
+  };
+  /** Let a grant of credits expire earlier. */
+  'credits.updateGrant': {
+    input: {
+      /** The customer's id or your own `externalId`. */
+      customerId: string;
+      grantId: string;
+      body: schemas.CreditGrantPatch;
+    };
+    output: schemas.CreditGrant;
+  };
   /** List a customer's credit ledger, newest first. */
   'credits.listLedger': {
     input: {
@@ -668,6 +688,44 @@ export interface Operations {
     };
     output: schemas.LogsExported;
   };
+  /** Void a usage event. */
+  'usageCorrections.void': {
+    input: {
+      usageEventId: string;
+      body?: schemas.UsageEventVoid;
+    };
+    output: schemas.UsageEventCorrection;
+  };
+  /** Replace a usage event by another one. */
+  'usageCorrections.amend': {
+    input: {
+      usageEventId: string;
+      body: schemas.UsageEventAmendment;
+    };
+    output: schemas.UsageEventCorrection;
+  };
+  /** Void many usage events. */
+  'usageCorrections.create': {
+    input: {
+      body: schemas.NewUsageCorrection;
+    };
+    output: schemas.UsageCorrectionPreview;
+  };
+  /** List corrections of usage. */
+  'usageCorrections.list': {
+    input: {
+      page?: number;
+      pageSize?: number;
+    };
+    output: schemas.UsageCorrectionPage;
+  };
+  /** Retrieve a correction of usage, with its progress. */
+  'usageCorrections.retrieve': {
+    input: {
+      correctionId: string;
+    };
+    output: schemas.UsageCorrection;
+  };
   /** List a customer's usage counters. */
   'usage.list': {
     input: {
@@ -922,6 +980,7 @@ export interface Operations {
         | "feature.updated"
         | "feature.deleted"
         | "usage.threshold"
+        | "usage.corrected"
         | "credit.granted"
         | "credit.depleted"
         | "entitlement.changed";
@@ -958,6 +1017,7 @@ export interface Operations {
         | "feature.updated"
         | "feature.deleted"
         | "usage.threshold"
+        | "usage.corrected"
         | "credit.granted"
         | "credit.depleted"
         | "entitlement.changed";
@@ -1089,6 +1149,8 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'customerTokens.create': ["POST", "/customer-tokens", true],
   'credits.retrieve': ["GET", "/customers/{customerId}/credits", false],
   'credits.grant': ["POST", "/customers/{customerId}/credits", true],
+  'credits.voidGrant': ["POST", "/customers/{customerId}/credits/{grantId}/void", true],
+  'credits.updateGrant': ["PATCH", "/customers/{customerId}/credits/{grantId}", false],
   'credits.listLedger': ["GET", "/customers/{customerId}/credits/ledger", false],
   'overrides.list': ["GET", "/customers/{customerId}/overrides", false],
   'overrides.retrieve': ["GET", "/customers/{customerId}/overrides/{featureKey}", false],
@@ -1154,6 +1216,11 @@ export const OPERATIONS: Record<keyof Operations, readonly [method: string, path
   'usage.submitBatch': ["POST", "/usage/events/batch", false],
   'events.ingest': ["POST", "/events", false],
   'events.ingestLogs': ["POST", "/otlp/v1/logs", false],
+  'usageCorrections.void': ["POST", "/usage/events/{usageEventId}/void", true],
+  'usageCorrections.amend': ["POST", "/usage/events/{usageEventId}/amend", true],
+  'usageCorrections.create': ["POST", "/usage/corrections", true],
+  'usageCorrections.list': ["GET", "/usage/corrections", false],
+  'usageCorrections.retrieve': ["GET", "/usage/corrections/{correctionId}", false],
   'usage.list': ["GET", "/usage/{customerId}", false],
   'usage.retrieve': ["GET", "/usage/{customerId}/{meterId}", false],
   'usage.breakdown': ["GET", "/usage/{customerId}/{meterId}/breakdown", false],

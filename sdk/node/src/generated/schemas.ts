@@ -434,6 +434,13 @@ export type CreditGrant = {
   createdAt: string;
 };
 
+export type CreditGrantPatch = {
+  /** In the future, and before the present expiry. */
+  expiresAt: string;
+  /** Kept in the audit log. */
+  reason?: string;
+};
+
 /** Credits were granted to a customer. */
 export type CreditGrantedEvent = {
   /** The same for every attempt and every replay. */
@@ -452,7 +459,7 @@ export type CreditGrantedEvent = {
 };
 
 export type CreditLedgerEntry = {
-  /** `grant`: credits were granted. `repayment`: a grant paid an unpaid amount. `burn`: usage of a meter burned credits. `reversal`: a correction of usage returned credits. `expiry`: the rest of a grant expired. */
+  /** `grant`: credits were granted. `repayment`: a grant paid an unpaid amount. `burn`: usage of a meter burned credits. `reversal`: a correction of usage returned credits. `expiry`: the rest of a grant expired, or the grant was voided. */
   type: "grant" | "repayment" | "burn" | "reversal" | "expiry";
   /** Change of the balance. The balance is the sum of all entries. */
   amount: number;
@@ -701,6 +708,7 @@ export type EventEnvelope = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -906,6 +914,11 @@ export type GraduatedPrice = {
   tiers: Array<PriceTier>;
 };
 
+export type GrantVoid = {
+  /** Kept in the audit log. */
+  reason?: string;
+};
+
 export type GrantedReservation = {
   id: string;
   customerId: string;
@@ -1091,6 +1104,7 @@ export type NewApiKey = {
     | "entitlements:read"
     | "usage:write"
     | "usage:read"
+    | "usage:correct"
     | "webhooks:read"
     | "webhooks:write"
     | "integrations:manage"
@@ -1261,6 +1275,15 @@ export type NewSubscription = {
   metadata?: Record<string, string | number | boolean>;
 };
 
+export type NewUsageCorrection = {
+  select: UsageSelection;
+  action: "void";
+  /** Counts what it would void, and changes nothing. */
+  dryRun?: boolean;
+  /** Kept with the correction and in the audit log. */
+  reason?: string;
+};
+
 export type NewUsageEvent = {
   /** The customer's id or your own `externalId`. */
   customerId: string;
@@ -1292,6 +1315,7 @@ export type NewWebhookEndpoint = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed"
@@ -2086,6 +2110,77 @@ export type UsageBreakdownReport = {
   asOf: string;
 };
 
+/** Usage that was counted was corrected. */
+export type UsageCorrectedEvent = {
+  /** The same for every attempt and every replay. */
+  id: string;
+  type: "usage.corrected";
+  workspace_id: string;
+  created_at: string;
+  data: {
+    /** The id of the correction. */
+    correctionId: string;
+    /** `void`: one event was voided. `amendment`: one event was replaced by another one. `selection`: many were voided at once. */
+    kind: "void" | "amendment" | "selection";
+    /** How many events were voided. */
+    voided: number;
+    /** The customer of the voided event, or the one that was selected. */
+    customerId?: string;
+    /** The key of the meter of the voided event, or of the selected one. */
+    meterId?: string;
+    /** Of one event: the voided one. */
+    eventId?: string;
+    /** Of an amendment: the event in its place. */
+    newEventId?: string;
+    /** The reason that was given. */
+    reason?: string;
+  };
+};
+
+export type UsageCorrection = {
+  id: string;
+  kind: "void" | "amendment" | "selection";
+  /** `running`: nothing of it counts yet. `completed`: all of it counts, and has begun to at once. `reverted`: nothing of it counts. */
+  status: "running" | "completed" | "reverted";
+  /** How many events it takes away; while it runs, so far. */
+  voided: number;
+  select?: UsageSelection;
+  /** Of a single event: the voided one. */
+  eventId?: string;
+  /** Of an amendment: the event in its place. */
+  newEventId?: string;
+  reason?: string;
+  /** The key that asked for it. */
+  createdBy: string;
+  createdAt: string;
+  completedAt?: string;
+};
+
+export type UsageCorrectionPage = {
+  data: Array<UsageCorrection>;
+  total: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+  hasNext: boolean;
+  hasPrev: boolean;
+};
+
+export type UsageCorrectionPreview = {
+  status: "preview";
+  events: number;
+  /** By customer and meter, the most events first; 1000 at most. */
+  customers: Array<{
+    customerId: string;
+    meterId: string;
+    events: number;
+    total: number;
+  }>;
+  /** There are more customers and meters than `customers` has. */
+  more: boolean;
+  asOf: string;
+};
+
 export type UsageCounter = {
   customerId: string;
   /** The meter's key. */
@@ -2116,10 +2211,29 @@ export type UsageEvent = {
   meterId: string;
   eventName: "usage.recorded";
   value: number;
-  status: "recorded";
+  /** `voided`: it was taken away by a correction and counts no more. */
+  status: "recorded" | "voided";
   occurredAt: string;
   createdAt: string;
   properties?: Record<string, string | number | boolean>;
+  /** The voided event in whose place it counts. */
+  supersedes?: string;
+  /** Of a voided event: the event that counts in its place. */
+  supersededBy?: string;
+};
+
+export type UsageEventAmendment = {
+  /** What is left out stays as it is. */
+  value?: number;
+  occurredAt?: string;
+  /** The customer's id or your own `externalId`. */
+  customerId?: string;
+  /** The meter's key or id. */
+  meterId?: string;
+  /** All of them: they replace those of the event. */
+  properties?: Record<string, string | number | boolean>;
+  /** Kept with the correction and in the audit log. */
+  reason?: string;
 };
 
 export type UsageEventBatch = {
@@ -2162,6 +2276,29 @@ export type UsageEventBatchResult = {
   results: Array<UsageEventBatchItemResult>;
 };
 
+export type UsageEventCorrection = {
+  correctionId: string;
+  voided: UsageEvent;
+  /** Of an amendment. */
+  event?: {
+    id: string;
+    customerId: string;
+    /** The meter's key. */
+    meterId: string;
+    eventName: "usage.recorded";
+    value: number;
+    /** `voided`: it was taken away by a correction and counts no more. */
+    status: "recorded" | "voided";
+    occurredAt: string;
+    createdAt: string;
+    properties?: Record<string, string | number | boolean>;
+    /** The voided event in whose place it counts. */
+    supersedes?: string;
+    /** Of a voided event: the event that counts in its place. */
+    supersededBy?: string;
+  };
+};
+
 /** One `UsageEventBatchItem` as JSON per line, at most 500 lines, separated by line feeds. Results are in the order of the lines. */
 export type UsageEventLines = string;
 
@@ -2170,6 +2307,11 @@ export type UsageEventList = {
   /** The cursor of the next page. Left out on the last page. */
   nextCursor?: string;
   asOf: string;
+};
+
+export type UsageEventVoid = {
+  /** Kept with the correction and in the audit log. */
+  reason?: string;
 };
 
 export type UsageLevel = {
@@ -2193,6 +2335,17 @@ export type UsageLevelList = {
   data: Array<UsageLevel>;
   /** The cursor of the next page. Left out on the last page. */
   nextCursor?: string;
+};
+
+export type UsageSelection = {
+  /** The customer's id or `externalId`. */
+  customerId?: string;
+  /** The meter's key or id. */
+  meterId?: string;
+  from: string;
+  to: string;
+  /** The text that each property must have; empty: events without it. */
+  properties?: Record<string, string>;
 };
 
 /** A customer's usage of a meter reached a threshold. */
@@ -2286,6 +2439,7 @@ export type WebhookDelivery = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -2349,6 +2503,7 @@ export type WebhookDeliveryWithAttempts = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -2413,6 +2568,7 @@ export type WebhookEndpointPatch = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed"
@@ -2471,6 +2627,7 @@ export type WebhookTest = {
     | "feature.updated"
     | "feature.deleted"
     | "usage.threshold"
+    | "usage.corrected"
     | "credit.granted"
     | "credit.depleted"
     | "entitlement.changed";
@@ -2510,6 +2667,7 @@ export type WebhookEvent =
   | FeatureUpdatedEvent
   | FeatureDeletedEvent
   | UsageThresholdEvent
+  | UsageCorrectedEvent
   | CreditGrantedEvent
   | CreditDepletedEvent
   | EntitlementChangedEvent;
