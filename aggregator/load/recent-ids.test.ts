@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { FRAME_EVENTS_MAX } from '../../schemas/stored/frame.ts';
 import { RECORD_BYTES } from '../../schemas/stored/record.ts';
+import { AGGREGATOR_DEFAULTS, DISTRIBUTED_DEFAULTS } from '../aggregator-options.ts';
 import { type Block, emptyBlock } from './block.ts';
 import { createRecentIds } from './recent-ids.ts';
 
@@ -34,6 +36,14 @@ test('an id is seen the second time, within a block and across blocks', () => {
       }
     }),
   );
+});
+
+// Red when a filter forgets within a block: the warehouse has neither of two events that one block has.
+test('two of one block are always seen: it knows more than the largest block', () => {
+  const { rowsMax } = AGGREGATOR_DEFAULTS;
+  for (const { generationMax } of [AGGREGATOR_DEFAULTS, DISTRIBUTED_DEFAULTS]) {
+    expect(generationMax).toBeGreaterThanOrEqual(rowsMax + FRAME_EVENTS_MAX);
+  }
 });
 
 test('numbers count over all frames of a block', () => {

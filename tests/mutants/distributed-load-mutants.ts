@@ -13,6 +13,10 @@ export const DISTRIBUTED_LOAD_MUTANTS = [
     .why('an event that was written again after an unknown outcome is counted twice')
     .always('aggregator/load/doubtful-ids')
     .red(LOAD, 'a flagged event that is stored is left out, and one that is new is counted'),
+  mutant('voids-not-looked-up', [2, 4])
+    .why('a void that was written again after an unknown outcome takes its event away twice')
+    .drop('aggregator/load/doubtful-ids')
+    .red(LOAD, 'a flagged record of a change that is stored is left out, of a void too'),
   mutant('freeze-not-fenced', [4])
     .why('an aggregator that lost its partition freezes a range that its successor freezes too: both count')
     .swap(
