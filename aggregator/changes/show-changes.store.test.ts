@@ -6,7 +6,7 @@ import { TEST_NOW_MS } from '../../tests/support/event-line.ts';
 import { eventId, type LoggedEvent } from '../../tests/support/load-frames.ts';
 import type { LoadStores } from '../../tests/support/load-stores.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
-import { placeOf, start, WAIT } from '../aggregator-under-test.ts';
+import { appendSettled, placeOf, start, WAIT } from '../aggregator-under-test.ts';
 import { CUSTOMER, ENVIRONMENT, METER, openTenant } from '../settle/settlement-under-test.ts';
 import { readMarks } from '../store/settlement-marks.ts';
 import { readChangedUsage } from './changed-usage.ts';
@@ -42,6 +42,11 @@ async function change(stores: LoadStores, records: (number: number) => LoggedEve
   await vi.waitFor(async () => expect(await stateOf(stores, number)).toBe('visible'), WAIT);
   await vi.waitFor(async () => expect(await readMarks(stores.pool, 1)).toEqual([]), WAIT);
   return number;
+}
+
+/** Usage of a backfill. */
+function sent(number: number, id: string, value: string): LoggedEvent {
+  return { ...OWN, id, value, change: { number, voids: false } };
 }
 
 function voidOf(number: number, event: LoggedEvent): LoggedEvent {
@@ -108,6 +113,44 @@ describe('a change of usage', () => {
     ]);
     expect(await crossed()).toEqual([50, 50, 100, 100]);
     expect(await tenant.wallet()).toMatchObject({ balance: '0.999999999895' });
+  });
+
+  // Red when only the flip settles: what was sent while a session closed, and is loaded later, costs nothing.
+  it('has records that are loaded once it is visible, and they are settled with their range', async () => {
+    const { stores, tenant } = await openTenant();
+    await tenant.rate(1, 0, '0.01');
+    await tenant.budget('50', null);
+    await tenant.grant('1');
+    start(stores);
+    const open = await begin(stores);
+    await appendSettled(stores, [sent(open, 'not closed', '7')]);
+    expect(await tenant.wallet()).toMatchObject({ balance: '1' });
+    const number = await change(stores, (own) => [sent(own, 'before', '20')]);
+    expect(await tenant.wallet()).toMatchObject({ balance: '0.8' });
+    await appendSettled(stores, [sent(number, 'after', '40')]);
+    expect(await tenant.wallet()).toMatchObject({ balance: '0.4' });
+    expect(await tenant.notified('usage.threshold')).toHaveLength(1);
+  });
+
+  // Red when it becomes visible with the marks of what it had before: none are of that month.
+  it('has records that are loaded just before it is visible, and they are settled with it', async () => {
+    const { stores, tenant } = await openTenant();
+    await tenant.rate(1, 0, '0.01');
+    await tenant.grant('1');
+    let late = 1;
+    const query: typeof stores.warehouse.query = async (statement) => {
+      const found = await stores.warehouse.query<never>(statement);
+      const number = statement.params?.number;
+      if (number !== undefined && late-- > 0) {
+        const occurredAtMs = TEST_NOW_MS - 40 * 86_400_000;
+        await appendSettled(stores, [{ ...sent(Number(number), 'late', '40'), occurredAtMs }]);
+      }
+      return found;
+    };
+    start(stores, { warehouse: { ...stores.warehouse, query } });
+    await change(stores, (number) => [sent(number, 'before', '20')]);
+    expect(late).toBeLessThan(1);
+    expect(await tenant.wallet()).toMatchObject({ balance: '0.4' });
   });
 
   it('names each customer meter with its first hour, and of very many the meters', async () => {

@@ -7,7 +7,7 @@ import type { Warehouse } from '../../infra/ports/warehouse.ts';
 import { inTransaction } from '../../infra/postgres/pool.ts';
 import { asTransient } from '../../infra/postgres/unavailable.ts';
 import { Transient } from '../../schemas/failures.ts';
-import { type ClosingChange, readClosing } from '../store/loaded-changes.ts';
+import { type ClosingChange, lockClosing, readClosing } from '../store/loaded-changes.ts';
 import { markChanged } from '../store/settlement-marks.ts';
 import { readChangedUsage } from './changed-usage.ts';
 
@@ -76,18 +76,30 @@ export async function showLoadedChanges(deps: ShowChangesDeps): Promise<boolean>
   const closing = await readClosing(deps.pool, CHANGES_MAX);
   // mutant: shown-before-all-is-loaded
   const loaded = closing.filter(({ isLoaded }) => isLoaded);
-  for (const change of loaded) await show(deps, change);
+  let shown = 0;
+  for (const change of loaded) if (await show(deps, change)) shown += 1;
+  if (shown < loaded.length) return (await readClosing(deps.pool, 1)).length > 0;
   return loaded.length < closing.length || closing.length === CHANGES_MAX;
 }
 
-/** In one transaction with its marks: a settlement that reads these counts the change. */
-async function show({ pool, warehouse, clock, log }: ShowChangesDeps, change: ClosingChange): Promise<void> {
+/**
+ * In one transaction with its marks: a settlement that reads these counts the change. False when another
+ * process has made it visible, or records of it came behind its end meanwhile: then it is read once more.
+ */
+async function show(
+  { pool, warehouse, clock, log }: ShowChangesDeps,
+  change: ClosingChange,
+): Promise<boolean> {
   const { environment, number } = change;
   const changed = await readChangedUsage(warehouse, change);
-  await inTransaction(pool, async (client) => {
-    const isShown = await showUsageChange(client, number, new Date(clock.nowMs()));
+  const isShown = await inTransaction(pool, async (client) => {
+    // mutant: late-records-marked-by-none
+    if (!(await lockClosing(client, change))) return false;
+    await showUsageChange(client, number, new Date(clock.nowMs()));
     // mutant: change-never-settled
-    if (isShown) await markChanged(client, environment, changed);
+    await markChanged(client, environment, changed);
+    return true;
   });
-  log.info({ environment, change: number }, 'a change of usage is visible');
+  if (isShown) log.info({ environment, change: number }, 'a change of usage is visible');
+  return isShown;
 }

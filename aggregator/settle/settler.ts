@@ -3,11 +3,12 @@ import { createWakeup } from '../../infra/platform/wakeup.ts';
 import type { TouchedCustomerMeter } from '../../schemas/stored/frame.ts';
 import type { Lease } from '../load/lease.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
+import { visibleChanges } from '../store/loaded-changes.ts';
 import type { Range } from '../store/ranges.ts';
 import { markedCustomerMeters } from './marked-customer-meters.ts';
 import { createRecentCustomerMeters, type RecentCustomerMeters } from './recent-customer-meters.ts';
 import { type BatchDeps, settleBatch } from './settle-batch.ts';
-import { mergeCustomerMeter, nameOf, watchedCustomerMeters } from './touched-customer-meters.ts';
+import { changesIn, mergeCustomerMeter, nameOf, watchedCustomerMeters } from './touched-customer-meters.ts';
 import { dueLevels } from './usage-levels.ts';
 
 /**
@@ -95,7 +96,8 @@ export function startSettler(deps: SettlerDeps, lease: Lease): Settler {
     async add(range, frames) {
       while (queue.isFull() && !failure && !isClosing) await capacity.wait(IDLE_MS);
       check();
-      queue.add(range, await watchedCustomerMeters(deps.pool, frames));
+      const visible = await visibleChanges(deps.pool, range, changesIn(frames));
+      queue.add(range, await watchedCustomerMeters(deps.pool, frames, visible));
       work.wake();
     },
     onceSettled(then) {

@@ -11,20 +11,33 @@ export interface ToSettle extends TouchedCustomerMeter {
 /**
  * The customer meters in these frames that may have something to settle, each once, with the span of all its
  * event times. Where no meter has a rate, a budget or a limit, this costs one query for as many meters as
- * were used. What is part of a change of usage is settled when that becomes visible.
+ * were used. What is part of a change of usage is settled when that becomes visible; here only of those that
+ * are: what was sent while a backfill closed may be loaded later.
  */
 export async function watchedCustomerMeters(
   db: Queryable,
   frames: readonly TouchedCustomerMeter[][],
+  visible: ReadonlySet<number>,
 ): Promise<TouchedCustomerMeter[]> {
   const watched = createMeterSet(await findWatchedMeters(db, metersOf(frames)));
   const merged = new Map<string, TouchedCustomerMeter>();
   for (const touched of frames) {
-    // mutant: touched-without-its-times
-    for (const customerMeter of touched)
-      if (!customerMeter.change && watched.has(customerMeter)) mergeCustomerMeter(merged, customerMeter);
+    for (const customerMeter of touched) {
+      const { change } = customerMeter;
+      // mutant: late-records-never-settled
+      if (change && !visible.has(change.number)) continue;
+      // mutant: touched-without-its-times
+      if (watched.has(customerMeter)) mergeCustomerMeter(merged, customerMeter);
+    }
   }
   return [...merged.values()];
+}
+
+/** The numbers of the changes that these frames have records of, each once. */
+export function changesIn(frames: readonly TouchedCustomerMeter[][]): number[] {
+  const numbers = new Set<number>();
+  for (const touched of frames) for (const { change } of touched) if (change) numbers.add(change.number);
+  return [...numbers];
 }
 
 /** Extends the span of a customer meter by another span of it. */

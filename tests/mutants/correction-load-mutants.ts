@@ -34,8 +34,16 @@ export const CORRECTION_LOAD_MUTANTS = [
     .red(SHOW, 'is visible once the load of every partition is past its records, and once'),
   mutant('change-never-settled', [2])
     .why('credits that voided usage has burned never come back')
-    .never('aggregator/changes/show-changes')
+    .drop('aggregator/changes/show-changes')
     .red(SHOW, SETTLED),
+  mutant('late-records-never-settled', [2])
+    .why('usage that was sent while its backfill closed counts, and burns nothing')
+    .is('aggregator/settle/touched-customer-meters', 'if (customerMeter.change) continue;')
+    .red(SHOW, 'has records that are loaded once it is visible, and they are settled with their range'),
+  mutant('late-records-marked-by-none', [2])
+    .why('usage that is loaded just when its backfill becomes visible counts, and burns nothing')
+    .never('aggregator/changes/show-changes')
+    .red(SHOW, 'has records that are loaded just before it is visible, and they are settled with it'),
   mutant('fallen-threshold-never-crossed-again', [2])
     .why('usage that was corrected reaches its limit, and no event reports it')
     .drop('aggregator/settle/settle-customer-meters')
