@@ -89,7 +89,7 @@ export function frameOf(
     for (const item of items) {
       if (outcomes[++at] !== OUTCOME.created) continue;
       const isTakenOver = claimStates[at] === CLAIM_STATE.takenOver;
-      // mutant: taken-over-unflagged, young-store-unflagged
+      // mutant: taken-over-unflagged, young-store-unflagged, voids-unflagged
       if (isTakenOver || mayHaveLostKeys || identified.areFlagged) recheck.push(eventCount);
       lines.add(identified, item);
       // With the first times, where it is taken over.

@@ -52,6 +52,13 @@ export const DISTRIBUTED_MUTANTS = [
     .why('after keys were lost a replay is counted as a new event')
     .swap('ingest/distributed/claim-round', 'mayHaveLostKeys', 'false')
     .red(CLAIMS, 'what is claimed from a store that may have lost keys is flagged, all of it'),
+  mutant('voids-unflagged', [2, 4])
+    .why('a void that is written again once its key is forgotten takes its event away twice')
+    .swap('ingest/distributed/claim-round', 'identified.areFlagged', 'false')
+    .red(
+      'ingest/engine/js/distributed-engine.test.ts',
+      'all voids are flagged, and nothing else that is new is',
+    ),
   mutant('run-id-believed', [2, 4])
     .why('a key store that came back without its keys is taken for the one that it was')
     .never('infra/valkey/store-epoch')
