@@ -43,11 +43,7 @@ export async function findColdEvents(
     sql: `SELECT id, toString(any(fingerprint)) AS fingerprint,
                  toString(argMin(toUnixTimestamp64Milli(occurred_at), created_at)) AS occurredAtMs,
                  toString(min(toUnixTimestamp64Milli(created_at))) AS createdAtMs
-          FROM metergate.events
-          WHERE environment IN {environments:Array(String)} AND customer_id IN {customers:Array(String)}
-            AND meter_key IN {meters:Array(String)} AND id IN {ids:Array(String)}
-            AND toStartOfHour(occurred_at) IN
-              arrayMap(hour -> toDateTime(toUInt32(hour), 'UTC'), {hours:Array(String)})
+          FROM (${['events', 'change_events'].map(found).join(' UNION ALL ')})
           GROUP BY id`,
     params: {
       environments: distinct(places.map(({ environment }) => environment)),
@@ -72,6 +68,15 @@ export async function findColdEvents(
       return [[item, event] as const];
     }),
   );
+}
+
+/** A key may be that of an event of a change of usage. */
+function found(table: string): string {
+  return `SELECT id, fingerprint, occurred_at, created_at FROM metergate.${table}
+          WHERE environment IN {environments:Array(String)} AND customer_id IN {customers:Array(String)}
+            AND meter_key IN {meters:Array(String)} AND id IN {ids:Array(String)}
+            AND toStartOfHour(occurred_at) IN
+              arrayMap(hour -> toDateTime(toUInt32(hour), 'UTC'), {hours:Array(String)})`;
 }
 
 function distinct(texts: string[]): string[] {
