@@ -106,7 +106,8 @@ test('an unknown query parameter is rejected, and the message lists those that a
   expect(rejection('includes=events', 'batch')).toEqual({
     code: 'invalid_request',
     message:
-      'Unknown query parameter `includes`; this operation has `include`, `backfillId`. Did you mean `include`?',
+      'Unknown query parameter `includes`; this operation has `include`, `backfillId`. ' +
+      'Did you mean `include`?',
     param: 'includes',
   });
   expect(rejection('include=events', 'single')).toMatchObject({
