@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { closeUsageChange, insertUsageChange, revertUsageChange } from '../domain/store/usage-changes.ts';
 import { systemClock } from '../infra/ports/clock.ts';
+import { inTransaction } from '../infra/postgres/pool.ts';
 import { Transient } from '../schemas/failures.ts';
 import { newId } from '../schemas/primitives/ids.ts';
 import { USAGE_LIMITS } from '../schemas/usage-limits.ts';
@@ -242,4 +244,33 @@ test('while Postgres is unavailable a query is Transient, and what is cached sta
   const registry = createRegistry(unavailablePool(), { entriesMax: 10, clock: systemClock });
   await expect(registry.fillCustomers(environment, names('a'))).rejects.toBeInstanceOf(Transient);
   await expect(registry.fillMeters(environment, names('a'))).rejects.toBeInstanceOf(Transient);
+});
+
+// Red when a session that is closed takes usage: it would count without a close.
+test('a backfill is found while it is open, in its own environment', async () => {
+  const [environment, other] = [await createEnvironment(), await createEnvironment()];
+  const begin = (kind: 'backfill' | 'void') =>
+    inTransaction(pool, (db) =>
+      insertUsageChange(db, {
+        ...{ environment, id: `${kind} of ${environment}`, kind, hasVoids: false, request: {} },
+        ...{ createdBy: 'key', createdAt: new Date() },
+      }),
+    );
+  const registry = registryOf();
+  const number = await begin('backfill');
+  await begin('void');
+  const find = (id: string, of = environment) => registry.findBackfill(of, id);
+  const id = `backfill of ${environment}`;
+  expect(await find(id)).toBe(number);
+  const unknown = expect.objectContaining({ code: 'not_found', param: 'backfillId' });
+  expect(await find(id, other)).toEqual(unknown);
+  expect(await find(`void of ${environment}`)).toEqual(unknown);
+  await closeUsageChange(pool, number, { endsAt: [], at: new Date() });
+  const closed = { code: 'illegal_transition', message: expect.stringContaining('is closed') };
+  expect(await find(id)).toMatchObject(closed);
+  await inTransaction(pool, (db) => revertUsageChange(db, number, new Date()));
+  expect(await find(id)).toMatchObject({ ...closed, message: expect.stringContaining('is reverted') });
+  await expect(
+    createRegistry(unavailablePool(), { entriesMax: 1, clock: systemClock }).findBackfill(environment, id),
+  ).rejects.toThrow(Transient);
 });

@@ -4,6 +4,7 @@ import type { Clock } from '../infra/ports/clock.ts';
 import { otherModeOf } from '../schemas/primitives/environment.ts';
 import type { Invalidation } from '../schemas/stored/channels.ts';
 import type { Customer, CustomerMeter, Meter, UsageRegistry } from './registry-entries.ts';
+import { type BackfillOutcome, findBackfill } from './store/find-backfill.ts';
 import { findCustomers } from './store/find-customers.ts';
 import { findNames } from './store/find-names.ts';
 import { findOrMakeMeters } from './store/find-or-make-meters.ts';
@@ -14,11 +15,17 @@ export interface RegistryOptions {
   clock: Clock;
 }
 
-export interface Registry extends UsageRegistry {
+export interface Registry extends UsageRegistry, Backfills {
   /** A row changed: what is cached of it is forgotten. */
   forget(change: Invalidation): void;
   /** Invalidations may have been missed: the cache is cleared. */
   clear(): void;
+}
+
+/** Sessions of usage that counts once they are closed. */
+export interface Backfills {
+  /** Queried each time: a session that was closed before the request takes none of it. Throws Transient. */
+  findBackfill(environment: string, id: string): Promise<BackfillOutcome>;
 }
 
 /** The customers and meters of the hot path. */
@@ -56,10 +63,9 @@ export function createRegistry(pool: pg.Pool, options: RegistryOptions): Registr
 
     fillCustomers: (environment, names) => breaker(() => fillCustomers(environment, names)),
     fillMeters: (environment, names) => breaker(() => fillMeters(environment, names)),
-
     namesInOtherMode: (environment, kind, names) =>
       breaker(() => findNames(pool, { environment: otherModeOf(environment), kind, names: [...names] })),
-
+    findBackfill: (environment, id) => breaker(() => findBackfill(pool, environment, id)),
     customerMeterOf(environment, customer, meter) {
       const known = customer.customerMeters.get(meter.key);
       if (known?.meter === meter) return known;

@@ -64,6 +64,7 @@ export async function openDistributedUsage(
       admission,
       begin: usage.begin,
       listeners,
+      backfills: registry,
       isDiskLow,
       metrics: usageMetrics,
       rejections: dataPlane.rejections,

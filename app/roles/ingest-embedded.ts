@@ -86,6 +86,7 @@ export async function openEmbeddedUsage(dataPlane: EmbeddedDataPlane): Promise<U
       admission,
       begin,
       listeners,
+      backfills: registry,
       isDiskLow: guard.isLow,
       metrics: usageMetrics,
       rejections: dataPlane.rejections,

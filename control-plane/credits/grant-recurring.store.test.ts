@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { endGrant } from '../../domain/credits/end-grant.ts';
+import { inTransaction } from '../../infra/postgres/pool.ts';
 import { auditEntries, emittedEvents } from '../subscriptions/subscriptions-under-test.ts';
 import { credits, DAY_MS, recurringUnderTest, START_MS } from './recurring-under-test.ts';
 
@@ -138,6 +140,28 @@ it('expire with their period when that ends earlier or later than it was to', as
   expect(await grants()).toEqual(['included1 01-31 03-12 100 100 0']);
   await world.patch(id, { currentPeriodStart: iso(10), currentPeriodEnd: iso(38) }, dayAt(10));
   expect(await grants()).toEqual(['included1 01-31 02-10 100 0 100', 'included1 02-10 03-10 100 100 0']);
+});
+
+// Red when the expiry follows the period all the same.
+it('keep an expiry that was set by hand, whatever becomes of their period', async () => {
+  const { customerId, id, grants } = await subscribed();
+  const { rows } = await world.pool.query<{ id: string }>(
+    'SELECT id FROM credit_grants WHERE customer_id = $1',
+    [customerId],
+  );
+  const [{ id: grantId = '' } = {}] = rows;
+  const expiresAt = new Date(dayAt(10));
+  await inTransaction(world.pool, (db) =>
+    endGrant(
+      db,
+      { environment: world.environment, customerId },
+      {
+        ...{ grantId, now: new Date(dayAt(1)), expiresAt: () => expiresAt },
+      },
+    ),
+  );
+  await world.patch(id, { currentPeriodEnd: iso(40) }, dayAt(5));
+  expect(await grants()).toEqual(['included1 01-31 02-10 100 100 0']);
 });
 
 // Red when each month ends what was granted before it, of whatever rhythm.

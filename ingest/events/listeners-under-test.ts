@@ -1,3 +1,4 @@
+import type { Backfills } from '../registry.ts';
 import type { Listeners } from './listeners.ts';
 
 export const NO_LISTENERS: Listeners = {
@@ -5,4 +6,9 @@ export const NO_LISTENERS: Listeners = {
   known: () => undefined,
   forget: () => undefined,
   clear: () => undefined,
+};
+
+/** No session of usage is open. */
+export const NO_BACKFILLS: Backfills = {
+  findBackfill: () => Promise.resolve({ code: 'not_found', message: 'No backfill has this id.' }),
 };

@@ -10,8 +10,9 @@ import { Fatal, Transient } from '../../schemas/failures.ts';
 import { openConnection, requestHead, until } from '../../tests/support/raw-connection.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
 import type { BeginUsage } from '../begin-usage.ts';
-import { NO_LISTENERS } from '../events/listeners-under-test.ts';
+import { NO_BACKFILLS, NO_LISTENERS } from '../events/listeners-under-test.ts';
 import { createUsageMetrics } from '../metrics.ts';
+import type { Backfills } from '../registry.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
 
@@ -19,7 +20,7 @@ const KEY = { id: 'key', environment: 'ws_a:live', kind: 'secret', scopes: ['*']
 const keys = { authenticate: () => KEY } as unknown as KeyCache;
 const OK = { status: 200, replayed: false, body: Buffer.from('{}') };
 
-async function startUsage(createFront: CreateFront, begin: BeginUsage) {
+async function startUsage(createFront: CreateFront, begin: BeginUsage, backfills: Backfills = NO_BACKFILLS) {
   const admission = createAdmission(8 * 1024 * 1024);
   const failures: Fatal[] = [];
   const accept = createAccept({
@@ -27,6 +28,7 @@ async function startUsage(createFront: CreateFront, begin: BeginUsage) {
     admission,
     begin,
     listeners: NO_LISTENERS,
+    backfills,
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
     rejections: createRejectionLog(SILENT),
@@ -34,8 +36,8 @@ async function startUsage(createFront: CreateFront, begin: BeginUsage) {
     fail: (error) => failures.push(error),
   });
   const { port, url } = await startFront(createFront, (exchange) => accept(exchange, 'batch'));
-  const post = (body: Buffer, headers: Record<string, string> = {}) =>
-    fetch(url, {
+  const post = (body: Buffer, headers: Record<string, string> = {}, query = '') =>
+    fetch(url + query, {
       method: 'POST',
       headers: { 'x-api-key': 'k', 'content-type': 'application/json', ...headers },
       body: new Uint8Array(body),
@@ -88,6 +90,42 @@ describe.each<[string, CreateFront]>([
   ])('usage that %s is %i, and holds nothing', async (_, status, begin) => {
     const { admission, post } = await startUsage(createFront, begin);
     for (let sent = 0; sent < 2; sent++) expect((await post(Buffer.from('{}'))).status).toBe(status);
+    expect(admission.held).toBe(0);
+  });
+
+  /** Red when it is stored as ordinary usage: it counts before its session is closed. */
+  test('usage of a backfill is part of its change, and is not stored without an open one', async () => {
+    const found: Record<string, Awaited<ReturnType<Backfills['findBackfill']>> | Error> = {
+      open: 7,
+      closed: { code: 'illegal_transition', message: 'closed', param: 'backfillId' },
+      unknown: { code: 'not_found', message: 'unknown', param: 'backfillId' },
+      away: new Transient('postgres_unavailable', 'x'),
+    };
+    const backfills: Backfills = {
+      async findBackfill(environment, id) {
+        expect(environment).toBe(KEY.environment);
+        const outcome = found[id] ?? 0;
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+    };
+    const seen: Array<[string, object | undefined]> = [];
+    const begin: BeginUsage = ({ body, change }, reply) => {
+      seen.push([body.toString(), change]);
+      setImmediate(() => reply.respond(OK, 0));
+    };
+    const { admission, post } = await startUsage(createFront, begin, backfills);
+    const big = Buffer.from(`"${'x'.repeat(900_000)}"`);
+    const statuses: number[] = [];
+    for (const id of ['open', 'closed', 'unknown', 'away']) {
+      statuses.push((await post(big, {}, `?backfillId=${id}`)).status);
+    }
+    statuses.push((await post(Buffer.from('{}'))).status);
+    expect(statuses).toEqual([200, 409, 404, 503, 200]);
+    expect(seen).toEqual([
+      [big.toString(), { number: 7, voids: false }],
+      ['{}', undefined],
+    ]);
     expect(admission.held).toBe(0);
   });
 

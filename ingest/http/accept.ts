@@ -8,6 +8,7 @@ import { createBufferPool } from '../buffer-pool.ts';
 import { createCountEvents } from '../events/count-events.ts';
 import { type EventsHead, readEventsHead } from '../events/events-head.ts';
 import type { Listeners } from '../events/listeners.ts';
+import type { Backfills } from '../registry.ts';
 import type { Admission } from './admission.ts';
 import { createAuthoriseUsage } from './authorise.ts';
 import { type BodyOutcome, inflate, type ReadBody, readBody } from './read-body.ts';
@@ -20,6 +21,7 @@ export interface AcceptDeps extends UsageResponsesDeps {
   begin: BeginUsage;
   /** Of events of other formats. */
   listeners: Listeners;
+  backfills: Backfills;
   /** True while the disk is nearly full. */
   isDiskLow: () => boolean;
 }
@@ -31,7 +33,7 @@ export interface AcceptDeps extends UsageResponsesDeps {
  * result.
  */
 export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: UsageOperation) => void {
-  const { keys, admission, begin, listeners, metrics, isDiskLow } = deps;
+  const { keys, admission, begin, listeners, backfills, metrics, isDiskLow } = deps;
   const authorise = createAuthoriseUsage(keys);
   const responses = createUsageResponses(deps);
   const { reject, fail } = responses;
@@ -57,12 +59,19 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     if ('code' in key) reject(exchange, key);
     else if ('code' in head) reject(exchange, head);
     else if (isDiskLow()) reject(exchange, DISK_LOW);
-    else readWhole(exchange, key.environment, head);
+    else if (head.kind === 'events' || head.backfillId === undefined) {
+      readWhole(exchange, { environment: key.environment }, head);
+    } else {
+      placeOf(backfills, key.environment, head.backfillId)
+        .then((place) => ('code' in place ? reject(exchange, place) : readWhole(exchange, place, head)))
+        .catch((error) => fail(exchange, error));
+    }
   }
 
-  function readWhole(exchange: Exchange, environment: string, head: UsageHead | EventsHead): void {
+  function readWhole(exchange: Exchange, place: UsagePlace, head: UsageHead | EventsHead): void {
+    const { environment } = place;
     const use = (whole: BodyOutcome) =>
-      'code' in whole ? reject(exchange, whole) : store(exchange, environment, head, whole);
+      'code' in whole ? reject(exchange, whole) : store(exchange, place, head, whole);
     readBody(exchange, environment, pools, (read) => {
       if ('code' in read || !head.gzip) use(read);
       else
@@ -72,15 +81,10 @@ export function createAccept(deps: AcceptDeps): (exchange: Exchange, operation: 
     });
   }
 
-  function store(
-    exchange: Exchange,
-    environment: string,
-    head: UsageHead | EventsHead,
-    whole: ReadBody,
-  ): void {
-    if (head.kind === 'events') countEvents(exchange, environment, head, whole);
+  function store(exchange: Exchange, place: UsagePlace, head: UsageHead | EventsHead, whole: ReadBody): void {
+    if (head.kind === 'events') countEvents(exchange, place.environment, head, whole);
     else {
-      const request = requestOf(exchange, environment, head, whole);
+      const request = requestOf(exchange, place, head, whole);
       begin(request, new ExchangeReply(exchange, request, whole, responses));
     }
   }
@@ -126,7 +130,7 @@ class ExchangeReply implements UsageReply {
 /** Member by member: an object that is spread costs a microsecond, and a single event has two. */
 function requestOf(
   { requestId }: Exchange,
-  environment: string,
+  { environment, change }: UsagePlace,
   { kind, includeEvents, idempotencyKey, isStrict, numbersAsText }: UsageHead,
   { body, isKept: isBodyKept }: ReadBody,
 ): UsageRequest {
@@ -139,8 +143,21 @@ function requestOf(
     includeEvents,
     isStrict,
     numbersAsText,
+    change,
     requestId,
   };
+}
+
+type UsagePlace = Pick<UsageRequest, 'environment' | 'change'>;
+
+/** Of usage of a backfill, where that is open. Throws Transient. */
+async function placeOf(
+  backfills: Backfills,
+  environment: string,
+  backfillId: string,
+): Promise<UsagePlace | Rejection> {
+  const found = await backfills.findBackfill(environment, backfillId);
+  return typeof found === 'number' ? { environment, change: { number: found, voids: false } } : found;
 }
 
 const BODY_BYTES_MAX = USAGE_LIMITS.bodyBytesMax;

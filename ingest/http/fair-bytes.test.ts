@@ -12,7 +12,7 @@ import {
   until,
 } from '../../tests/support/raw-connection.ts';
 import { SILENT } from '../../tests/support/silent-log.ts';
-import { NO_LISTENERS } from '../events/listeners-under-test.ts';
+import { NO_BACKFILLS, NO_LISTENERS } from '../events/listeners-under-test.ts';
 import { createUsageMetrics } from '../metrics.ts';
 import { createAccept } from './accept.ts';
 import { createAdmission } from './admission.ts';
@@ -35,6 +35,7 @@ async function startUsage(createFront: CreateFront) {
     admission,
     begin: (_, reply) => reply.respond({ status: 200, replayed: false, body: Buffer.from('{}') }, 0),
     listeners: NO_LISTENERS,
+    backfills: NO_BACKFILLS,
     isDiskLow: () => false,
     metrics: createUsageMetrics(new Registry(), { inFlightBytes: () => admission.held }),
     rejections: createRejectionLog(SILENT),

@@ -105,14 +105,24 @@ test('an unknown query parameter is rejected, and the message lists those that a
   const rejection = (query: string, operation: 'single' | 'batch') => headOf({ query }, operation);
   expect(rejection('includes=events', 'batch')).toEqual({
     code: 'invalid_request',
-    message: 'Unknown query parameter `includes`; this operation has `include`. Did you mean `include`?',
+    message:
+      'Unknown query parameter `includes`; this operation has `include`, `backfillId`. ' +
+      'Did you mean `include`?',
     param: 'includes',
   });
   expect(rejection('include=events', 'single')).toMatchObject({
-    message: 'Unknown query parameter `include`; this operation has none.',
+    message: 'Unknown query parameter `include`; this operation has `backfillId`.',
   });
   expect(rejection('include=events&from=x', 'batch')).toMatchObject({ param: 'from' });
   expect(rejection(`%00${'n'.repeat(200)}=1`, 'single')).toMatchObject({ param: `\ufffd${'n'.repeat(63)}` });
+});
+
+test('the session of a backfill is named by single events and batches', () => {
+  expect(headOf({ query: 'backfillId=bkf_a' }, 'single')).toMatchObject({ backfillId: 'bkf_a' });
+  const both = headOf({ query: 'include=events&backfillId=bkf_a' });
+  expect(both).toMatchObject({ backfillId: 'bkf_a', includeEvents: true });
+  expect(headOf({ query: 'include=events' })).toMatchObject({ backfillId: undefined });
+  expect(headOf({ query: 'backfillId=a&backfillId=b' })).toMatchObject({ param: 'backfillId' });
 });
 
 test('preferences are read from the head', () => {

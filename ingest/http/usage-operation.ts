@@ -31,6 +31,8 @@ export interface UsageHead
   extends Pick<UsageRequest, 'kind' | 'includeEvents' | 'idempotencyKey'>,
     Preferences {
   gzip: boolean;
+  /** The session that the events are of: they count once it is closed. */
+  backfillId: string | undefined;
 }
 
 export function readUsageHead(exchange: Exchange, operation: keyof typeof PARAMETERS): UsageHead | Rejection {
@@ -46,32 +48,36 @@ export function readUsageHead(exchange: Exchange, operation: keyof typeof PARAME
   if (Number(headers.get('content-length') ?? 0) > USAGE_LIMITS.bodyBytesMax) {
     return tooLarge(USAGE_LIMITS.bodyBytesMax);
   }
-  const include = query === '' ? null : readInclude(query, operation);
-  if (typeof include === 'object' && include !== null) return include;
+  const parameters = query === '' ? NO_PARAMETERS : readParameters(query, operation);
+  if ('code' in parameters) return parameters;
   // The items of a batch have keys of their own.
   const idempotencyKey = operation === 'single' ? headers.get('idempotency-key') : undefined;
   if (idempotencyKey !== undefined && !VISIBLE_ASCII.test(idempotencyKey)) return KEY_NOT_ASCII;
   const { isStrict, numbersAsText } = readPreferences(headers.get('prefer'));
   return {
     kind: lines ? 'ndjson' : operation,
-    includeEvents: include === 'events',
+    includeEvents: parameters.includeEvents,
     idempotencyKey,
     gzip: encoding === 'gzip',
     isStrict,
     numbersAsText,
+    backfillId: parameters.backfillId,
   };
 }
 
-const PARAMETERS = { single: [], batch: ['include'] };
+const PARAMETERS = { single: ['backfillId'], batch: ['include', 'backfillId'] };
 
-/** Null where it is left out. */
-function readInclude(query: string, operation: keyof typeof PARAMETERS): 'events' | null | Rejection {
+type Parameters = Pick<UsageHead, 'includeEvents' | 'backfillId'>;
+const NO_PARAMETERS: Parameters = { includeEvents: false, backfillId: undefined };
+
+function readParameters(query: string, operation: keyof typeof PARAMETERS): Parameters | Rejection {
   const search = new URLSearchParams(query);
   const known = PARAMETERS[operation];
   const rejection = unknownParameter(search, known) ?? repeatedParameter(search, known);
   if (rejection) return rejection;
   const include = search.get('include');
-  if (include === null || include === 'events') return include;
+  const backfillId = search.get('backfillId') ?? undefined;
+  if (include === null || include === 'events') return { includeEvents: include !== null, backfillId };
   return { code: 'invalid_request', message: '`include` takes one value: events.', param: 'include' };
 }
 

@@ -95,6 +95,12 @@ export const UsageEventBatchResult = Type.Object({
 
 const BATCH_ITEM = { idempotencyKey: 'req-1', customerId: 'acme', meterId: 'api_calls', value: 3 };
 
+const BackfillId = Type.String({
+  description:
+    'An open backfill: its events are acknowledged and deduplicated like all others, and count once it is ' +
+    'closed.',
+});
+
 export const usageEventRoutes = {
   'usage.submit': defineRoute({
     method: 'POST',
@@ -107,7 +113,7 @@ export const usageEventRoutes = {
       'not counted again. Send the key in the `Idempotency-Key` header, or in the body as ' +
       '`idempotencyKey`; if both are sent, they must be equal.',
     params: Nothing,
-    query: Nothing,
+    query: optional({ backfillId: BackfillId }),
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(Type.String({ ...IdempotencyKey, pattern: HEADER_KEY_PATTERN })),
     }),
@@ -126,6 +132,8 @@ export const usageEventRoutes = {
       'value_invalid',
       'event_too_old',
       'event_in_future',
+      'not_found',
+      'illegal_transition',
       'overloaded',
     ],
   }),
@@ -139,7 +147,7 @@ export const usageEventRoutes = {
       'Each item succeeds or fails on its own. The body is JSON or newline-delimited JSON, optionally ' +
       'with gzip.',
     params: Nothing,
-    query: optional({ include: Type.Literal('events') }),
+    query: optional({ include: Type.Literal('events'), backfillId: BackfillId }),
     body: UsageEventBatch,
     example: { events: [BATCH_ITEM] },
     bodyTexts: {
@@ -152,6 +160,6 @@ export const usageEventRoutes = {
     },
     status: 200,
     response: UsageEventBatchResult,
-    errors: ['batch_too_large', 'overloaded'],
+    errors: ['batch_too_large', 'not_found', 'illegal_transition', 'overloaded'],
   }),
 };

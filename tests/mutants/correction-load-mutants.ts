@@ -48,4 +48,8 @@ export const CORRECTION_LOAD_MUTANTS = [
     .why('usage that was corrected reaches its limit, and no event reports it')
     .drop('aggregator/settle/settle-customer-meters')
     .red(SHOW, SETTLED),
+  mutant('usage-into-a-closed-backfill', [2])
+    .why('usage that is sent into a closed session counts at once, past its preview')
+    .never('ingest/store/find-backfill')
+    .red('ingest/registry.store.test.ts', 'a backfill is found while it is open, in its own environment'),
 ];

@@ -1,6 +1,7 @@
 import { mutant } from './mutant-row.ts';
 
 const MANY = 'tests/corrections/correct-many.whole-store.test.ts';
+const LIVE = 'control-plane/analytics/live/live-usage.whole-store.test.ts';
 const GRANTS = 'control-plane/routes/credit-grants.store.test.ts';
 const EVENTS = 'tests/corrections/correct-events.store.test.ts';
 
@@ -19,6 +20,10 @@ export const CORRECTION_MUTANTS = [
     .why('a correction becomes visible without the records that were still on their way')
     .before('control-plane/corrections/write-correction', CLOSE_FIRST)
     .red(EVENTS, 'is closed behind its records alone'),
+  mutant('changes-in-the-live-stream', [2])
+    .why('a void is shown to people as usage that was just counted')
+    .is('control-plane/analytics/live/counted-lines', 'if (!dropped.has(number)) onLine(line);')
+    .red(LIVE, 'leaves out what corrections have on the log'),
   mutant('left-voids-forgotten', [2])
     .why('a selection that was cut off is completed, and the events of one step of it still count')
     .never('control-plane/corrections/void-selection')

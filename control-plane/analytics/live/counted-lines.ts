@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { createWakeup } from '../../../infra/platform/wakeup.ts';
 import type { EventLogReader, LogFrame } from '../../../infra/ports/event-log.ts';
-import { decodeFrame } from '../../../schemas/stored/frame.ts';
+import { decodeFrame, NUMBER_BYTES } from '../../../schemas/stored/frame.ts';
 import { rowLines } from '../../../schemas/stored/row-lines.ts';
 import { type LoadedRange, readLoadedEnds, readLoadedRanges } from '../../store/loaded-ranges.ts';
 
@@ -106,8 +106,10 @@ async function readRange({ logReader, onLine }: CountedLinesDeps, range: LoadedR
     const frames = await logReader.read(range.partition, position, READ_BYTES_MAX);
     if (frames.length === 0) return;
     for (const frame of frames.filter((one) => one.position < range.hi)) {
-      for (const line of linesOf(frame)) {
-        if (!dropped.has(number)) onLine(line);
+      for (const { line, isOfChange } of linesOf(frame)) {
+        // Voids are no usage, and what a change adds does not count yet.
+        // mutant: changes-in-the-live-stream
+        if (!isOfChange && !dropped.has(number)) onLine(line);
         number += 1;
       }
       position = frame.next;
@@ -117,13 +119,22 @@ async function readRange({ logReader, onLine }: CountedLinesDeps, range: LoadedR
 
 const LINE_FEED = 10;
 
-function* linesOf({ bytes, foreign }: LogFrame): Generator<Buffer> {
+interface FrameLine {
+  line: Buffer;
+  /** Of a correction, not of ordinary usage. */
+  isOfChange: boolean;
+}
+
+function* linesOf({ bytes, foreign }: LogFrame): Generator<FrameLine> {
   if (foreign !== undefined || bytes.length === 0) return;
-  const lines = rowLines(decodeFrame(bytes));
-  for (let at = 0; at < lines.length; ) {
+  const frame = decodeFrame(bytes);
+  const lines = rowLines(frame);
+  for (let [at, event] = [0, 0]; at < lines.length; event++) {
     const end = lines.indexOf(LINE_FEED, at);
     if (end < 0) return;
-    yield lines.subarray(at, end);
+    const number = frame.numbers?.readUInt16LE(event * NUMBER_BYTES);
+    const isOfChange = number !== undefined && frame.touched[number]?.change !== undefined;
+    yield { line: lines.subarray(at, end), isOfChange };
     at = end + 1;
   }
 }

@@ -85,6 +85,26 @@ describe('the live stream', () => {
     await vi.waitFor(() => expect(stream.ids()).toEqual([eventId('dropped1'), eventId('dropped3')]), WAIT);
   });
 
+  it('leaves out what corrections have on the log', async () => {
+    const stream = await watch();
+    const kinds = [{}, { change: { number: 1, voids: true } }, { change: { number: 1, voids: false } }, {}];
+    const events = happenings
+      .slice(0, 4)
+      .map((one, at) => ({ ...usage.logged(one, 'sum'), id: eventId(`corrected${at}`), ...kinds[at] }));
+    const { lo, hi } = await usage.append(events);
+    const logId = Buffer.from(usage.stores.writer.logId).toString('hex');
+    await api.pool.query(
+      `INSERT INTO log_ranges VALUES ($1, 0, $2, $3, 1, 'loaded', 4, '{}', 0, 1, now(), 4)`,
+      [logId, lo, hi],
+    );
+    await api.pool.query('SELECT pg_notify($1, $2)', [
+      CHANNELS.loaded,
+      JSON.stringify({ logId, partition: 0, hi, throughMs: 1 }),
+    ]);
+    const shown = [eventId('corrected0'), eventId('corrected3')];
+    await vi.waitFor(() => expect(stream.ids()).toEqual(shown), WAIT);
+  });
+
   it('shows 100 events in a second, and says how many it left out', async () => {
     const stream = await watch();
     await count(1_000);

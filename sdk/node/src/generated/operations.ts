@@ -651,6 +651,8 @@ export interface Operations {
   /** Record one usage event. */
   'usage.submit': {
     input: {
+      /** An open backfill: its events are acknowledged and deduplicated like all others, and count once it is closed. */
+      backfillId?: string;
       body: schemas.NewUsageEvent;
     };
     output: schemas.UsageEvent;
@@ -670,6 +672,8 @@ export interface Operations {
   'usage.submitBatch': {
     input: {
       include?: "events";
+      /** An open backfill: its events are acknowledged and deduplicated like all others, and count once it is closed. */
+      backfillId?: string;
       body: schemas.UsageEventBatch;
     };
     output: schemas.UsageEventBatchResult;
