@@ -10,7 +10,7 @@ import { type OperationId, ROUTES } from '../../schemas/routes.ts';
 import type { Authorise } from './auth.ts';
 import { CommittedResponse } from './committed-response.ts';
 import { etagOf } from './etag.ts';
-import type { Response, RunChange } from './idempotent.ts';
+import { type Response, type RunChange, requestKeyOf } from './idempotent.ts';
 import type { Mounted, Serve } from './mount-routes.ts';
 import { numbersAsText } from './numbers-as-text.ts';
 import { withOtherMode } from './other-mode.ts';
@@ -122,6 +122,8 @@ function serveKeyed(operationId: string, route: Route, handler: Handler<Route>, 
         return respond(ctx, route, responding, printed(route, output));
       }
       const change = changeOf(ctx, route, caller, input);
+      // Also where nothing is kept under it, as of what is denied.
+      requestKeyOf(change);
       const { replayed, ...responded } = route.commitsItself
         ? committed(await handler({ ...context, db: deps.pool, change }, input))
         : await deps.runChange(change, run);

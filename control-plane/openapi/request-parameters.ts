@@ -53,8 +53,20 @@ export function parametersOf(route: Route): unknown[] {
     ...parametersIn('path', route.params),
     ...parametersIn('query', route.query),
     ...(route.headers ? parametersIn('header', route.headers) : []),
-    ...optional.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...optional.map((name) => (isRequired(name, route) ? required(name) : refTo(name))),
   ];
+}
+
+function isRequired(name: keyof typeof OPTIONAL_HEADERS, { errors }: Route): boolean {
+  return name === 'Idempotency-Key' && errors.includes('idempotency_key_missing');
+}
+
+function required(name: keyof typeof OPTIONAL_HEADERS): unknown {
+  return { ...OPTIONAL_HEADERS[name], required: true };
+}
+
+function refTo(name: keyof typeof OPTIONAL_HEADERS): unknown {
+  return { $ref: `#/components/parameters/${name}` };
 }
 
 export function takesIdempotencyKey({ plane, method, access, ignoresIdempotencyKey }: Route): boolean {

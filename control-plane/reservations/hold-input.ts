@@ -52,11 +52,9 @@ export async function featureKeyOf(
 
 /** The feature that is named, or those that count the named meter. */
 async function featuresOf(context: RequestContext, { featureKey, meterId }: Named): Promise<string[]> {
-  if (featureKey !== undefined && meterId !== undefined) {
-    throw invalid('meterId', 'cannot be combined with `featureKey`');
-  }
+  if (featureKey !== undefined && meterId !== undefined) throw notOne('meterId');
   if (featureKey !== undefined) return [featureKey];
-  if (meterId === undefined) throw invalid('featureKey', 'is required, or `meterId`');
+  if (meterId === undefined) throw notOne('featureKey');
   const meter = await findKnownMeter(context, meterId);
   const features = await findFeaturesOfMeter(context.db, context.environment, meter.key, FEATURES_MAX + 1);
   if (features.length > FEATURES_MAX)
@@ -76,6 +74,11 @@ function theOneHeld(all: HoldFacts[]): HoldFacts {
   if (held.length > 1) throw invalid('meterId', 'is counted by several features of it: send `featureKey`');
   if (!known) throw new Defect('a reservation names a feature');
   return known;
+}
+
+/** The schema does not say it: generators of clients lose the members of an object of several forms. */
+function notOne(param: 'featureKey' | 'meterId'): Rejected {
+  return new Rejected('not_reservable', 'Send either `featureKey` or `meterId`.', { param });
 }
 
 function invalid(param: string, reason: string): Rejected {

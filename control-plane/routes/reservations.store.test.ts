@@ -132,10 +132,10 @@ describe('a request for a reservation', () => {
       featureKey: 'tokens',
       meterId: 'tokens',
     });
-    expectRejection(await made.hold(customerId, 1, { meterId: 'sum' }), 'invalid_request', 'meterId');
+    expectRejection(await made.hold(customerId, 1, { meterId: 'sum' }), 'not_reservable', 'meterId');
     expectRejection(
       await made.hold(customerId, 1, { featureKey: undefined }),
-      'invalid_request',
+      'not_reservable',
       'featureKey',
     );
     const count = { featureKey: undefined, meterId: 'count' };
