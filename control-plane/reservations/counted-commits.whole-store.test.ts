@@ -1,23 +1,11 @@
-import { afterAll, expect, it, vi } from 'vitest';
-import { startLoadOfThisFile } from '../../tests/support/load-of-this-file.ts';
-import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
-import { ownUsageOf } from '../../tests/support/own-usage-of.ts';
-import { apiOfThisFile } from '../api-under-test.ts';
-import { reservationsUnderTest } from './reservations-under-test.ts';
+import { expect, it, vi } from 'vitest';
+import { countedReservationsOfThisFile } from './counted-reservations-under-test.ts';
 
 /*
  * Faults this suite catches: a commit that takes room forever as well as its usage; one that is forgotten
  * before every decision has its usage.
  */
-const stores = await openLogAndWarehouse(afterAll);
-const api = await apiOfThisFile({
-  warehouse: stores.warehouse,
-  logReader: stores.reader,
-  openUsageWriter: (pool) => ownUsageOf(stores, pool, afterAll),
-});
-await api.request('meters.create', { body: { key: 'sum', name: 'sum', aggregation: 'sum' } });
-startLoadOfThisFile(stores, api);
-const made = await reservationsUnderTest(api);
+const { made } = await countedReservationsOfThisFile();
 
 it('a commit takes room until it is counted, and some time longer, and is forgotten then', async () => {
   const customerId = await made.customerWith({ calls: 10 });

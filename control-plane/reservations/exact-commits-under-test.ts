@@ -1,12 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, expect, vi } from 'vitest';
-import { startLoadOfThisFile } from '../../tests/support/load-of-this-file.ts';
-import { openLogAndWarehouse } from '../../tests/support/log-and-warehouse.ts';
-import { ownUsageOf } from '../../tests/support/own-usage-of.ts';
+import { expect, vi } from 'vitest';
 import { createRandom } from '../../tests/support/random.ts';
-import { apiOfThisFile } from '../api-under-test.ts';
 import { secondControlPlaneOfThisFile } from '../entitlements/second-control-plane-under-test.ts';
-import { reservationsUnderTest } from './reservations-under-test.ts';
+import { countedReservationsOfThisFile } from './counted-reservations-under-test.ts';
 
 /** After a 503: callers that repeat at once would keep the processes busy. */
 const AGAIN_MS = 200;
@@ -22,15 +18,7 @@ export type UseAll = (customerId: string, all: Asked[]) => Promise<Asked[]>;
 
 /** Callers over two control planes, while the load counts what they use. For all tests of a file. */
 export async function exactCommitsOfThisFile() {
-  const stores = await openLogAndWarehouse(afterAll);
-  const api = await apiOfThisFile({
-    warehouse: stores.warehouse,
-    logReader: stores.reader,
-    openUsageWriter: (pool) => ownUsageOf(stores, pool, afterAll),
-  });
-  await api.request('meters.create', { body: { key: 'sum', name: 'sum', aggregation: 'sum' } });
-  startLoadOfThisFile(stores, api);
-  const made = await reservationsUnderTest(api);
+  const { stores, api, made } = await countedReservationsOfThisFile();
   const plane = await secondControlPlaneOfThisFile(api, {
     warehouse: stores.warehouse,
     logReader: stores.reader,
